@@ -1,0 +1,73 @@
+"""Consoles, progress bars and tables. Results go to stdout, everything else to stderr.
+
+Rich turns colours off when the output is not a terminal or NO_COLOR is set.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def stdout_console() -> Console:
+    """For results."""
+    return Console(soft_wrap=True)
+
+
+def stderr_console() -> Console:
+    """For messages and progress."""
+    return Console(stderr=True)
+
+
+def print_json(value: object) -> None:
+    """A result for scripts: JSON on stdout, without colours or wrapping."""
+    print(json.dumps(value, indent=2, ensure_ascii=False))  # noqa: T201  (scripts read stdout)
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, numbers: set[int]
+) -> None:
+    """A table on stdout; the columns in ``numbers`` are aligned to the right."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="right" if i in numbers else "left", overflow="fold")
+    for row in rows:
+        # Labels are data, not markup.
+        table.add_row(*(_plain(cell) for cell in row))
+    console = stdout_console()
+    console.print(table)
+
+
+def _plain(cell: Any) -> Any:
+    from rich.text import Text
+
+    return Text(f"{cell:,}" if isinstance(cell, int) else str(cell))
+
+
+@contextmanager
+def progress(description: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
+    """A progress bar with the time left, on stderr; gives a function to set how much is done."""
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = stderr_console()
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(description, total=total)
+        yield lambda done: bar.update(task, completed=done)

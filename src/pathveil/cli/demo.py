@@ -1,0 +1,59 @@
+"""``pathveil demo``: the main job on a built-in simulated transit week."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pathveil.cli import options
+
+
+def demo(
+    riders: Annotated[int, typer.Option(help="Number of simulated riders.")] = 120_000,
+    stops: Annotated[int, typer.Option(help="Number of stops, the size of the universe.")] = 1012,
+    epsilon: options.Epsilon = "1",
+    height: options.Height = 12,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the release bundle.")] = Path(
+        "pathveil-demo"
+    ),
+    json: options.Json = False,
+) -> None:
+    """Simulate a transit week, publish it, and show what was published.
+
+    The riders do not exist, so you may look at everything.
+
+    Example: `pathveil demo --riders 200000`
+    """
+    from pathveil.cli.console import progress, stderr_console
+    from pathveil.cli.publish import publish_with_progress
+    from pathveil.cli.summary import print_summary
+    from pathveil.model.parameters import Parameters
+    from pathveil.raw.database import TrajectoryDatabase
+    from pathveil.release.bundle import check_free
+    from pathveil.simulation import simulate_week
+
+    folder = _free_name(out)
+    check_free(folder)
+    parameters = Parameters.choose(epsilon=epsilon, height=height, universe_size=stops)
+    with progress(f"Simulating {riders:,} riders on {stops:,} stops"):
+        week = simulate_week(riders, stops)
+        database = TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
+    release = publish_with_progress(database, parameters)
+    with progress("Writing"):
+        release.write(folder)
+    print_summary(release, folder, json=json)
+    if not json:
+        console = stderr_console()
+        popular = release.top_patterns(1, min_length=2)
+        if popular:
+            question = " ".join(popular[0].locations)
+            console.print(f"Try: pathveil count {folder} {question}", highlight=False)
+        console.print(f"Or open {folder / 'report.html'} in a browser.", highlight=False)
+
+
+def _free_name(folder: Path) -> Path:
+    """A release is never overwritten, so the second demo goes to pathveil-demo-2."""
+    candidate, number = folder, 2
+    while candidate.exists() and (not candidate.is_dir() or any(candidate.iterdir())):
+        candidate, number = folder.with_name(f"{folder.name}-{number}"), number + 1
+    return candidate

@@ -1,0 +1,43 @@
+"""``pathveil patterns``: the most frequent sequential patterns of a release."""
+
+from typing import Annotated
+
+import typer
+
+from pathveil.cli import options
+
+
+def patterns(
+    directory: options.Bundle,
+    k: Annotated[int, typer.Option("-k", help="How many patterns.")] = 50,
+    contiguous: Annotated[
+        bool, typer.Option("--contiguous", help="Only locations visited one right after another.")
+    ] = False,
+    min_length: Annotated[int, typer.Option(help="Fewest locations in a pattern.")] = 1,
+    max_length: Annotated[int | None, typer.Option(help="Most locations in a pattern.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Show the top-k sequential patterns: locations that many trajectories visit in this order.
+
+    Ties: the shorter pattern first, then the universe's order.
+
+    Example: `pathveil patterns release -k 20 --min-length 2`
+    """
+    from pathveil.cli.console import print_json, print_table, progress
+    from pathveil.release.bundle import read_release
+
+    release = read_release(directory)
+    with progress("Mining"):
+        found = release.top_patterns(
+            k, contiguous=contiguous, min_length=min_length, max_length=max_length
+        )
+    if json:
+        print_json([{"locations": p.locations, "support": p.support} for p in found])
+        return
+    stamp = "" if release.is_private else "NOT PRIVATE: "
+    print_table(
+        f"{stamp}Top {k} sequential patterns",
+        ["rank", "locations", "trajectories"],
+        [(i, " → ".join(p.locations), p.support) for i, p in enumerate(found, start=1)],
+        numbers={0, 2},
+    )

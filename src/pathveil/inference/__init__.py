@@ -1,0 +1,1 @@
+"""Post-processing of the noisy tree: constrained inference (section IV-B). Sees no raw data."""

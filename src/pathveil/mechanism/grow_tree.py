@@ -1,0 +1,122 @@
+"""Procedure 1, BuildNoisyPrefixTree: grow the noisy prefix tree level by level.
+
+Why the tree is ε-differentially private. Fix the survivors of level i − 1: they are noisy, so
+they are the same public value for both of two neighbouring databases. Every (survivor, location)
+pair is a potential child, whether anybody went there or not. The pairs hold disjoint sets of
+trajectories, so adding or removing a unit with at most c trajectories changes their counts by at
+most c in total, and noise of parameter ε̄ = ε/(h·c) on every pair costs ε/h (`noisy_count`).
+Dropping the pairs below a public threshold looks only at noisy counts. The pairs without
+trajectories get the same noise and the same test, drawn at once (`empty_nodes`). There are at most
+h levels: ε in total, by sequential composition. Stopping early when the next level would not fit
+looks at the number of survivors, which is noisy already, and at public parameters.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.mechanism.empty_nodes import passing_empty_nodes
+from pathveil.mechanism.noisy_count import discrete_laplace
+from pathveil.mechanism.randomness import Randomness
+from pathveil.model.noisy_tree import NoisyPrefixTree
+from pathveil.model.parameters import Parameters
+from pathveil.raw.counting.protocol import ExactCounts, PrefixCounter, Survivors
+
+LARGEST_LEVEL = 1 << 61  # (node, location) pairs that still fit the walk's integers
+
+Progress = Callable[[int, int], None]
+"""Called with (levels grown, height); sees nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyLevel:
+    """The children of one level that passed θ, sorted by (parent, location)."""
+
+    survivors: Survivors
+    noisy_count: NDArray[np.int64]
+
+
+def grow_tree(
+    counter: PrefixCounter,
+    parameters: Parameters,
+    randomness: Randomness,
+    progress: Progress = lambda _done, _height: None,
+) -> NoisyPrefixTree:
+    """Build the noisy prefix tree (Procedure 1). Spends ``parameters.budget``, all of it.
+
+    Args:
+        counter: an engine over the private database, not used before.
+        parameters: public; its universe size and contribution bound must be the counter's.
+        randomness: where the noise comes from.
+        progress: told after every level.
+    """
+    levels: list[NoisyLevel] = []
+    survivors = Survivors.root()
+    for done in range(parameters.height):  # lines 6 to 19
+        if not len(survivors) or not _fits(len(survivors), levels, parameters):
+            break
+        exact = counter.count_children(survivors)
+        levels.append(grow_level(exact, len(survivors), parameters, randomness))
+        survivors = levels[-1].survivors
+        progress(done + 1, parameters.height)
+    return _assemble(levels, parameters, is_private=randomness.is_private)
+
+
+def grow_level(
+    exact: ExactCounts, nodes: int, parameters: Parameters, randomness: Randomness
+) -> NoisyLevel:
+    """Noise on every potential child of ``nodes`` nodes, and the threshold (lines 7 to 17)."""
+    size, epsilon, theta = (
+        parameters.universe_size,
+        parameters.level_epsilon,
+        parameters.threshold,
+    )
+    occupied = exact.node * size + exact.location
+    noisy = exact.count + discrete_laplace(len(occupied), epsilon, randomness)  # line 12
+    passed = noisy >= theta  # line 13
+    empty_pairs, empty_counts = passing_empty_nodes(
+        occupied, nodes * size, epsilon, theta, randomness
+    )
+    pairs = np.concatenate((occupied[passed], empty_pairs))
+    counts = np.concatenate((noisy[passed], empty_counts))
+    # Sorted together, so that nothing tells a kept empty child from a kept non-empty one.
+    order = np.argsort(pairs)
+    pairs = pairs[order]
+    survivors = Survivors(pairs // size, (pairs % size).astype(np.int32))
+    return NoisyLevel(survivors, counts[order])
+
+
+def _fits(nodes: int, levels: list[NoisyLevel], parameters: Parameters) -> bool:
+    """Whether the children invented on the next level are expected to fit ``max_nodes``."""
+    so_far = sum(len(level.survivors) for level in levels)
+    invented = nodes * parameters.invented_per_node
+    return (
+        so_far + invented <= parameters.max_nodes
+        and nodes * parameters.universe_size <= LARGEST_LEVEL
+    )
+
+
+def _assemble(
+    levels: list[NoisyLevel], parameters: Parameters, *, is_private: bool
+) -> NoisyPrefixTree:
+    """Chain the levels; positions within a level become positions in the tree."""
+    sizes = [len(level.survivors) for level in levels]
+    starts = np.cumsum([0, *sizes])
+    parents = [
+        np.full(sizes[i], -1, dtype=np.int64) if i == 0 else level.survivors.parent + starts[i - 1]
+        for i, level in enumerate(levels)
+    ]
+    return NoisyPrefixTree(
+        parent=np.concatenate([np.empty(0, np.int64), *parents]),
+        location=np.concatenate(
+            [np.empty(0, np.int32), *(level.survivors.location for level in levels)]
+        ),
+        level=np.repeat(np.arange(1, len(sizes) + 1, dtype=np.int32), sizes),
+        noisy_count=np.concatenate(
+            [np.empty(0, np.int64), *(level.noisy_count for level in levels)]
+        ),
+        parameters=parameters,
+        is_private=is_private,
+    )

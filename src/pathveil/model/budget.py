@@ -1,0 +1,68 @@
+"""The privacy budget ε as an exact fraction.
+
+A float can't say one tenth, so sums of floats drift away from the promise on the certificate.
+Budgets are parsed from text, add up exactly, and are never compared as floats.
+"""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from pathveil.errors import ParameterError
+
+_NUMBER = re.compile(r"\+?(\d{1,40})(\.\d{0,40})?([eE][+-]?\d{1,2})?|\+?\d{1,40}/\d{1,40}")
+
+# Beyond these the guarantee means nothing (e^100 : 1) or no count could survive the noise.
+LARGEST = Fraction(100)
+SMALLEST = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Budget:
+    """An exact amount of ε.
+
+    Attributes:
+        epsilon: the amount, a positive fraction between 10⁻⁹ and 100.
+    """
+
+    epsilon: Fraction
+
+    @classmethod
+    def parse(cls, value: "str | int | Fraction | Decimal | Budget") -> "Budget":
+        """Read a budget from text (``"1"``, ``"0.5"``, ``"1/3"``) or an exact number.
+
+        Raises:
+            ParameterError: if it is a float (write it as text), not a number, or out of range.
+        """
+        if isinstance(value, Budget):
+            return value
+        if isinstance(value, bool | float):
+            raise ParameterError(
+                "Epsilon must be exact, and a float is not: write it as text, "
+                f'for example epsilon="{value}".'
+            )
+        if not isinstance(value, str | int | Fraction | Decimal):
+            raise ParameterError("Epsilon must be text such as '1' or '0.5', or an exact number.")
+        text = str(value).strip()
+        if not _NUMBER.fullmatch(text):
+            raise ParameterError(
+                f"Epsilon {text[:40]!r} is not a positive number such as 1, 0.5 or 1/3."
+            )
+        try:
+            epsilon = Fraction(text)
+        except ZeroDivisionError:
+            raise ParameterError("Epsilon has a denominator of 0.") from None
+        if not SMALLEST <= epsilon <= LARGEST:
+            raise ParameterError(
+                f"Epsilon {text[:40]!r} is out of range: it must lie between 1e-9 and {LARGEST}. "
+                "Common choices are 0.1 to 4."
+            )
+        return cls(epsilon)
+
+    def split(self, parts: int) -> Fraction:
+        """One of ``parts`` equal shares (the paper's ε̄ = ε/h), exactly."""
+        return self.epsilon / parts
+
+    def __str__(self) -> str:
+        return str(self.epsilon)

@@ -1,0 +1,62 @@
+"""What a run will do, from public parameters alone: the answer to `pathveil plan`."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, exp, log, sqrt
+
+from pathveil.model.parameters import Parameters
+
+SURVIVES = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class LevelForecast:
+    """One level of the tree.
+
+    Attributes:
+        level: from 1 to h.
+        budget: ε/h, exact.
+        noise: standard deviation of the noise on one count.
+        invented: expected number of nodes that nobody visited, at most (see
+            `Parameters.expected_nodes`).
+    """
+
+    level: int
+    budget: Fraction
+    noise: float
+    invented: float
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A whole run.
+
+    Attributes:
+        parameters: the public choices.
+        levels: one line per level.
+        survives: the smallest true count that passes the threshold with probability 95%.
+        invented_per_node: expected children per node that nobody visited.
+    """
+
+    parameters: Parameters
+    levels: tuple[LevelForecast, ...]
+    survives: int
+    invented_per_node: float
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> "Forecast":
+        """Forecast a run. Reads nothing, spends nothing."""
+        alpha = exp(-float(parameters.level_epsilon))
+        noise = sqrt(2 * alpha) / (1 - alpha)
+        expected = parameters.expected_nodes()
+        # On level 1 there is one node per location at most; the first invented ones come from
+        # the root.
+        invented = [parameters.invented_per_node, *expected[1:]]
+        levels = tuple(
+            LevelForecast(i, parameters.level_budget, noise, invented[i - 1])
+            for i in range(1, parameters.height + 1)
+        )
+        # A count n is lost if the noise is below θ − n: probability α^(n − θ + 1)/(1 + α).
+        margin = log((1 - SURVIVES) * (1 + alpha)) / log(alpha) - 1
+        survives = parameters.threshold + max(0, ceil(margin))
+        return cls(parameters, levels, survives, parameters.invented_per_node)

@@ -1,0 +1,177 @@
+"""The in-memory engine: a radix partition of the trajectories, one digit per level.
+
+Trajectories that share a prefix stand next to each other, so a node is a run of rows. Counting
+the children of a node is a histogram of the next location over its run; moving on to the children
+that survived is one stable scatter of the rows into shorter runs. Rows of nodes that died are
+left behind. Nothing is allocated per node and only locations that occur are touched, so |L| does
+not multiply the cost.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pathveil.model.parameters import MAX_HEIGHT
+from pathveil.model.universe import Universe
+from pathveil.raw.counting.protocol import ExactCounts, Survivors
+from pathveil.raw.database import TrajectoryDatabase
+
+# A row is one integer: where its next location stands, and how many are left (height suffices).
+LEFT_BITS = MAX_HEIGHT.bit_length()
+LEFT_MASK = (1 << LEFT_BITS) - 1
+ONE_STEP = (1 << LEFT_BITS) - 1  # next + 1, left − 1
+
+
+class MemoryCounter:
+    """Counts a database that fits in memory. Satisfies `PrefixCounter`."""
+
+    def __init__(self, database: TrajectoryDatabase) -> None:
+        self._database = database
+        self._rows = _first_rows(database.offsets)
+        self._runs = np.array([0, len(database)], dtype=np.int64)
+        self._run_node = np.zeros(1, dtype=np.int64)
+        self._slot = np.zeros(len(database.universe), dtype=np.int64)
+        self._counted: tuple[NDArray[np.int64], ExactCounts, NDArray[np.int32]] | None = None
+
+    @property
+    def universe(self) -> Universe:
+        """The public universe."""
+        return self._database.universe
+
+    @property
+    def max_trajectories_per_unit(self) -> int:
+        """The contribution bound c that the database was built with."""
+        return self._database.max_trajectories_per_unit
+
+    def count_children(self, survivors: Survivors) -> ExactCounts:
+        """The non-empty children of the survivors and their exact counts."""
+        if self._counted is not None:
+            self._descend(survivors)
+        column = np.empty(len(self._rows), dtype=np.int32)
+        run, location, count = _histograms(
+            self._database.codes, self._rows, self._runs, self._slot, column
+        )
+        children = ExactCounts(self._run_node[run], location, count)
+        self._counted = (run, children, column)
+        return children
+
+    def _descend(self, survivors: Survivors) -> None:
+        """Move the rows of the children that survived into runs of their own."""
+        if self._counted is None:
+            return
+        run, children, column = self._counted
+        self._counted = None
+        kept = _matches(children.node, children.location, survivors.parent, survivors.location)
+        self._rows, self._runs = _partition(
+            self._rows, self._runs, column, run, children.location, children.count, kept, self._slot
+        )
+        self._run_node = kept[kept >= 0]
+
+
+@njit(cache=True)
+def _first_rows(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    rows = np.empty(len(offsets) - 1, dtype=np.int64)
+    for i in range(len(rows)):
+        rows[i] = offsets[i] << LEFT_BITS | min(offsets[i + 1] - offsets[i], LEFT_MASK)
+    return rows
+
+
+@njit(cache=True)
+def _histograms(
+    codes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    runs: NDArray[np.int64],
+    slot: NDArray[np.int64],
+    column: NDArray[np.int32],
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """The next locations of each run with their counts, sorted; ``slot`` is all 0 before and after.
+
+    Also writes each row's next location to ``column`` (-1 if the trajectory has ended), which
+    saves `_partition` from fetching it again out of order.
+    """
+    most = min(len(rows), (len(runs) - 1) * len(slot))
+    run = np.empty(most, dtype=np.int64)
+    location = np.empty(most, dtype=np.int32)
+    count = np.empty(most, dtype=np.int64)
+    found = 0
+    for r in range(len(runs) - 1):
+        first = found
+        for i in range(runs[r], runs[r + 1]):
+            row = rows[i]
+            if row & LEFT_MASK == 0:
+                column[i] = -1
+                continue
+            code = codes[row >> LEFT_BITS]
+            column[i] = code
+            if slot[code] == 0:
+                location[found] = code
+                found += 1
+            slot[code] += 1
+        if found - first > 1:
+            location[first:found].sort()
+        for j in range(first, found):
+            run[j] = r
+            count[j] = slot[location[j]]
+            slot[location[j]] = 0
+    return run[:found].copy(), location[:found].copy(), count[:found].copy()
+
+
+@njit(cache=True)
+def _matches(
+    node: NDArray[np.int64],
+    location: NDArray[np.int32],
+    survivor_parent: NDArray[np.int64],
+    survivor_location: NDArray[np.int32],
+) -> NDArray[np.int64]:
+    """For each child its position among the survivors, or -1; both are sorted: one merge."""
+    kept = np.full(len(node), -1, dtype=np.int64)
+    s = 0
+    for i in range(len(node)):
+        while s < len(survivor_parent) and (
+            survivor_parent[s] < node[i]
+            or (survivor_parent[s] == node[i] and survivor_location[s] < location[i])
+        ):
+            s += 1
+        if (
+            s < len(survivor_parent)
+            and survivor_parent[s] == node[i]
+            and survivor_location[s] == location[i]
+        ):
+            kept[i] = s
+    return kept
+
+
+@njit(cache=True)
+def _partition(
+    rows: NDArray[np.int64],
+    runs: NDArray[np.int64],
+    column: NDArray[np.int32],
+    run: NDArray[np.int64],
+    location: NDArray[np.int32],
+    count: NDArray[np.int64],
+    kept: NDArray[np.int64],
+    slot: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows of the kept children, one step further, child by child; and the new runs."""
+    new_runs = np.zeros(np.sum(kept >= 0) + 1, dtype=np.int64)
+    new_rows = np.empty(np.sum(count[kept >= 0]), dtype=np.int64)
+    made = 0
+    first = 0
+    while first < len(run):
+        last = first
+        while last < len(run) and run[last] == run[first]:
+            # 0 stands for "not kept", so positions are stored plus one.
+            if kept[last] >= 0:
+                slot[location[last]] = new_runs[made] + 1
+                new_runs[made + 1] = new_runs[made] + count[last]
+                made += 1
+            last += 1
+        for i in range(runs[run[first]], runs[run[first] + 1]):
+            code = column[i]
+            if code >= 0 and slot[code] > 0:
+                new_rows[slot[code] - 1] = rows[i] + ONE_STEP
+                slot[code] += 1
+        for j in range(first, last):
+            slot[location[j]] = 0
+        first = last
+    return new_rows, new_runs

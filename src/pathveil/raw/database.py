@@ -1,0 +1,118 @@
+"""The trajectory database (the paper's 𝒟): who went where, in order, after bounding."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pathveil.errors import InputError, ParameterError
+from pathveil.model.paths import Paths
+from pathveil.model.universe import Universe
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class TrajectoryDatabase:
+    """Trajectories over a universe, in compressed rows. Private: it never leaves the raw zone.
+
+    Attributes:
+        offsets: int64, shape (n + 1,); trajectory i is ``codes[offsets[i]:offsets[i + 1]]``.
+        codes: int32, location codes into ``universe``.
+        universe: the public universe.
+        max_trajectories_per_unit: c, the largest number of rows that one unit (a person) can
+            have contributed. The sensitivity of every count follows it.
+    """
+
+    offsets: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    universe: Universe
+    max_trajectories_per_unit: int = 1
+
+    @classmethod
+    def from_sequences(
+        cls, sequences: Sequence[Sequence[str]], universe: Universe
+    ) -> "TrajectoryDatabase":
+        """Build a database from lists of labels, one trajectory per unit.
+
+        A visit to a location outside the universe is dropped, as `read_trajectories` does.
+        """
+        known = universe._codes  # noqa: SLF001  (one lookup table, shared on purpose)
+        rows = [[known[label] for label in row if label in known] for row in sequences]
+        offsets = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum([len(row) for row in rows], out=offsets[1:])
+        codes = np.fromiter((code for row in rows for code in row), dtype=np.int32)
+        return cls(offsets, codes, universe)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        offsets: ArrayLike,
+        codes: ArrayLike,
+        universe: Universe,
+        *,
+        max_trajectories_per_unit: int = 1,
+    ) -> "TrajectoryDatabase":
+        """Wrap arrays without copying them (int64 offsets and int32 codes; others are converted).
+
+        Args:
+            offsets: shape (n + 1,), from 0 to ``len(codes)``, never decreasing.
+            codes: location codes, each in ``[0, len(universe))``.
+            universe: the public universe.
+            max_trajectories_per_unit: the caller's promise of how many of these rows can come
+                from one person. The default, 1, says every row is a different person.
+        """
+        offsets = np.ascontiguousarray(_integers("offsets", offsets), dtype=np.int64)
+        codes = _integers("codes", codes)
+        _check_rows(offsets, codes, len(universe))
+        return cls(
+            offsets,
+            np.ascontiguousarray(codes, dtype=np.int32),
+            universe,
+            check_max_trajectories(max_trajectories_per_unit),
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        # The exact number of people is private; a repr ends up in notebooks and logs.
+        return f"TrajectoryDatabase(<private>, universe of {len(self.universe)} locations)"
+
+    def paths(self) -> Paths:
+        """The trajectories as a multiset of paths, each of weight 1 (for the evaluation)."""
+        return Paths(self.offsets, self.codes, np.ones(len(self), dtype=np.int64))
+
+
+def check_max_trajectories(value: int) -> int:
+    """Validate c, the number of trajectories that one unit may contribute."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | np.integer)
+        or not 1 <= value <= 10**6
+    ):
+        raise ParameterError(
+            "The number of trajectories per unit must be a whole number from 1 to 1,000,000."
+        )
+    return int(value)
+
+
+def _integers(what: str, values: ArrayLike) -> NDArray[np.integer]:
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise InputError(f"The {what} must be a one-dimensional array of whole numbers.")
+    return array
+
+
+def _check_rows(offsets: NDArray[np.int64], codes: NDArray[np.integer], universe_size: int) -> None:
+    well_formed = (
+        len(offsets) > 0
+        and offsets[0] == 0
+        and offsets[-1] == len(codes)
+        and bool(np.all(offsets[1:] >= offsets[:-1]))
+    )
+    if not well_formed:
+        raise InputError("The offsets must rise from 0 to the number of codes.")
+    if len(codes) and (codes.min() < 0 or codes.max() >= universe_size):
+        raise InputError("A location code is outside the universe; codes run from 0 to |L| - 1.")

@@ -1,0 +1,1 @@
+"""What is published: integer counts, trajectories, the bundle and its certificate."""
