@@ -37,8 +37,7 @@ def simulate_week(riders: int, stops: int = 1012, *, seed: int | None = None) ->
     if not 1 <= riders <= 10**9 or not 1 <= stops <= 10**7:
         raise ParameterError("A simulated week needs 1 to 10⁹ riders and 1 to 10⁷ stops.")
     draw = np.random.default_rng(seed)  # noqa: TID251  (these riders do not exist)
-    popularity = np.cumsum(1.0 / (np.arange(stops) + 20.0))
-    popularity = draw.permutation(np.diff(popularity, prepend=0.0)).cumsum()
+    popularity = draw.permutation(np.arange(1.0, stops + 1) ** -0.9).cumsum()  # Zipf-like
 
     def stop(size: int) -> NDArray[np.int32]:
         drawn = np.searchsorted(popularity, draw.random(size) * popularity[-1])
