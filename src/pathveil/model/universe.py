@@ -18,6 +18,9 @@ from pathveil.errors import UniverseError
 MAX_LABEL_LENGTH = 500
 MAX_SIZE = 2**31 - 1
 
+MAX_HEADER = 2**20
+
+_DELIMITERS = (",", ";", "\t", "|")  # the one that the header uses most
 _LABEL_COLUMNS = ("location", "stop_id", "location_id", "label")
 _NAME_COLUMNS = ("name", "stop_name", "location_name")
 _LATITUDE_COLUMNS = ("latitude", "lat", "stop_lat")
@@ -34,13 +37,13 @@ class Universe:
 
     Args:
         labels: the location labels, in order.
-        names: a display name per label.
+        names: a display name per label, or "" for a location without one.
         latitude: degrees north per label, together with ``longitude``.
         longitude: degrees east per label.
 
     Raises:
-        UniverseError: if the list is empty, or a label is empty, repeated, too long or holds a
-            control character.
+        UniverseError: if the list is empty, a label is empty or repeated, or a label or a name
+            is too long or holds a control character.
     """
 
     __slots__ = ("__dict__", "labels", "latitude", "longitude", "names")
@@ -58,6 +61,7 @@ class Universe:
         self.names = None if names is None else tuple(names)
         if self.names is not None:
             _check_length("names", len(self.names), len(self.labels))
+            _check_texts("name", self.names)
         if (latitude is None) != (longitude is None):
             raise UniverseError("Coordinates need both latitude and longitude; give both or none.")
         self.latitude = _coordinates("latitude", latitude, len(self.labels), 90.0)
@@ -69,17 +73,24 @@ class Universe:
 
         The label is the column ``location`` (or ``stop_id``, ``location_id``, ``label``), else
         the first column. Names are taken from ``name`` or ``stop_name``, and coordinates from
-        ``latitude``/``longitude``, ``lat``/``lon`` or ``stop_lat``/``stop_lon``, where present.
+        ``latitude``/``longitude``, ``lat``/``lon`` or ``stop_lat``/``stop_lon``, where present and
+        not left empty for any location.
         """
         path = Path(path)
         columns = _read_columns(path)
+        if not columns:
+            raise UniverseError(f"The universe {path} has no column that could hold labels.")
         label = next((c for c in _LABEL_COLUMNS if c in columns), next(iter(columns)))
         name, latitude, longitude = (
             next((c for c in candidates if c in columns), None)
             for candidates in (_NAME_COLUMNS, _LATITUDE_COLUMNS, _LONGITUDE_COLUMNS)
         )
-        if latitude is None or longitude is None:
-            latitude = longitude = None
+        if (
+            latitude is None
+            or longitude is None
+            or not all(map(str.strip, columns[latitude] + columns[longitude]))
+        ):
+            latitude = longitude = None  # a map needs all of them
         return cls(
             columns[label],
             names=None if name is None else columns[name],
@@ -118,6 +129,8 @@ class Universe:
         Raises:
             UniverseError: if the universe has no such label.
         """
+        if not isinstance(label, str):
+            raise UniverseError(f"A location label is text, not {type(label).__name__}.")
         try:
             return self._codes[label]
         except KeyError:
@@ -142,11 +155,10 @@ def _check_labels(labels: tuple[str, ...]) -> None:
         raise UniverseError("The universe has no locations; give at least one label.")
     if len(labels) > MAX_SIZE:
         raise UniverseError(f"The universe has more than {MAX_SIZE} locations.")
-    # Positions only: if somebody passes raw data as the universe, nothing of it is echoed.
+    _check_texts("label", labels)
     for position, label in enumerate(labels, start=1):
-        problem = _label_problem(label)
-        if problem:
-            raise UniverseError(f"The label of location {position} {problem}.")
+        if not label.strip():
+            raise UniverseError(f"The label of location {position} is empty.")
     if len(set(labels)) != len(labels):
         first: dict[str, int] = {}
         for position, label in enumerate(labels, start=1):
@@ -158,14 +170,20 @@ def _check_labels(labels: tuple[str, ...]) -> None:
             first[label] = position
 
 
-def _label_problem(label: object) -> str | None:
-    if not isinstance(label, str):
-        return f"is a {type(label).__name__}, not text; convert labels to str"
-    if not label.strip():
-        return "is empty"
-    if len(label) > MAX_LABEL_LENGTH:
+def _check_texts(what: str, texts: tuple[object, ...]) -> None:
+    # Positions only: if somebody passes raw data as the universe, nothing of it is echoed.
+    for position, text in enumerate(texts, start=1):
+        problem = _text_problem(text)
+        if problem:
+            raise UniverseError(f"The {what} of location {position} {problem}.")
+
+
+def _text_problem(text: object) -> str | None:
+    if not isinstance(text, str):
+        return f"is a {type(text).__name__}, not text; convert it to str"
+    if len(text) > MAX_LABEL_LENGTH:
         return f"is longer than {MAX_LABEL_LENGTH} characters"
-    if not label.isprintable() and any(_is_control(character) for character in label):
+    if not text.isprintable() and any(_is_control(character) for character in text):
         return "holds a control character"
     return None
 
@@ -186,7 +204,10 @@ def _coordinates(
 ) -> NDArray[np.float64] | None:
     if values is None:
         return None
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        raise UniverseError(f"The {what} must be one number per label.") from None
     _check_length(f"values of {what}", len(array), size)
     bad = np.flatnonzero(~(np.abs(array) <= limit))
     if len(bad):
@@ -209,9 +230,11 @@ def _degrees(texts: Sequence[str]) -> NDArray[np.float64]:
 
 
 def _read_columns(path: Path) -> dict[str, list[str]]:
-    if path.is_dir():
-        raise UniverseError(f"{path} is a folder; the universe is a CSV or Parquet file.")
     try:
+        if path.is_dir():
+            raise UniverseError(f"{path} is a folder; the universe is a CSV or Parquet file.")
+        if "\0" in str(path):
+            raise UniverseError("The path of the universe holds a NUL character.")
         with path.open("rb") as file:
             magic = file.read(4)
         return _read_parquet(path) if magic == b"PAR1" else _read_csv(path)
@@ -223,10 +246,12 @@ def _read_csv(path: Path) -> dict[str, list[str]]:
     csv.field_size_limit(1_000_000)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            header = next(reader, None)
-            if not header:
+            first = file.readline(MAX_HEADER)
+            if not first.strip():
                 raise UniverseError(f"The universe {path} is empty; it needs a header and labels.")
+            file.seek(0)
+            reader = csv.reader(file, delimiter=max(_DELIMITERS, key=first.count), strict=True)
+            header = next(reader)
             rows = [row for row in reader if row]
     except UnicodeDecodeError:
         raise UniverseError(f"The universe {path} is not UTF-8 text; save it as UTF-8.") from None
@@ -234,6 +259,8 @@ def _read_csv(path: Path) -> dict[str, list[str]]:
         raise UniverseError(
             f"The universe {path} is not a well-formed CSV file near line {reader.line_num}."
         ) from None
+    if len(set(filter(None, header))) < len(list(filter(None, header))):
+        raise UniverseError(f"The universe {path} has two columns of one name; rename one.")
     for number, row in enumerate(rows, start=1):
         if len(row) != len(header):
             raise UniverseError(
@@ -247,11 +274,11 @@ def _read_parquet(path: Path) -> dict[str, list[str]]:
     import pyarrow.parquet as pq
 
     try:
-        table: Any = pq.read_table(path)
+        table: Any = pq.ParquetFile(path).read()
         return {
             name: table[name].cast(pa.string()).fill_null("").to_pylist()
             for name in table.column_names
             if not pa.types.is_nested(table.schema.field(name).type)
         }
-    except pa.ArrowException:
+    except (pa.ArrowException, OSError, KeyError):  # KeyError: two columns of one name
         raise UniverseError(f"The universe {path} is not a readable Parquet file.") from None

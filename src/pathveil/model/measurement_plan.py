@@ -1,0 +1,120 @@
+"""What the calibrated method measures, with which share of ε and which sensitivity.
+
+All of it follows from public parameters. A trajectory's contribution to a statistic is bounded by
+a cap; a unit has at most c trajectories; so a unit changes the table by at most cap·c in L1, and
+noise of parameter share·ε/(cap·c) on every cell costs share·ε. The shares sum to 1.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from pathveil.model.parameters import Parameters
+
+MOST_DISTINCT = 8
+MOST_TREE_LEVELS = 6
+TREE_RATIO = Fraction(17, 20)  # a level of the tree gets this much of the budget of the one above
+
+SHARES = {
+    "total": Fraction(1, 100),
+    "shapes": Fraction(5, 100),
+    "last locations": Fraction(3, 100),
+    "visits": Fraction(30, 100),
+    "actions": Fraction(6, 100),
+    "moves": Fraction(18, 100),
+    "pairs": Fraction(19, 100),
+    "prefix tree": Fraction(18, 100),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One noisy table.
+
+    Attributes:
+        name: what is measured.
+        budget: its share of ε.
+        sensitivity: what one unit adds at most, in L1: the trajectory's cap times c.
+    """
+
+    name: str
+    budget: Fraction
+    sensitivity: int
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The noise parameter of one count, α = e^(−epsilon)."""
+        return self.budget / self.sensitivity
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementPlan:
+    """The measurements of a calibrated release.
+
+    Attributes:
+        visits_cap: how many (visit, multiplicity) cells of a trajectory count: the height h.
+        steps: how many actions of a trajectory count: h.
+        most_distinct: how many distinct locations of a trajectory enter moves and pairs.
+        total, shapes, last_locations, visits, actions, moves, pairs: the tables.
+        tree: one measurement per level of the prefix tree.
+    """
+
+    visits_cap: int
+    steps: int
+    most_distinct: int
+    total: Measurement
+    shapes: Measurement
+    last_locations: Measurement
+    visits: Measurement
+    actions: Measurement
+    moves: Measurement
+    pairs: Measurement
+    tree: tuple[Measurement, ...]
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> "MeasurementPlan":
+        """The plan for these public parameters."""
+        height, distinct = parameters.height, max(2, min(MOST_DISTINCT, parameters.height))
+
+        def measurement(name: str, cap: int) -> Measurement:
+            return Measurement(
+                name,
+                parameters.budget.epsilon * SHARES[name],
+                cap * parameters.max_trajectories_per_unit,
+            )
+
+        return cls(
+            visits_cap=height,
+            steps=height,
+            most_distinct=distinct,
+            total=measurement("total", 1),
+            shapes=measurement("shapes", 1),
+            last_locations=measurement("last locations", 1),
+            visits=measurement("visits", height),
+            actions=measurement("actions", height),
+            moves=measurement("moves", distinct - 1),
+            pairs=measurement("pairs", distinct * (distinct - 1) // 2),
+            tree=tuple(_tree_levels(measurement("prefix tree", 1), height)),
+        )
+
+    def lines(self) -> list[Measurement]:
+        """Every measurement, in the order in which the budget is spent."""
+        return [
+            self.total,
+            self.shapes,
+            self.last_locations,
+            self.visits,
+            self.actions,
+            self.moves,
+            self.pairs,
+            *self.tree,
+        ]
+
+
+def _tree_levels(whole: Measurement, height: int) -> Iterator[Measurement]:
+    levels = min(MOST_TREE_LEVELS, height)
+    weights = [TREE_RATIO**i for i in range(levels)]
+    for level, weight in enumerate(weights, start=1):
+        yield Measurement(
+            f"prefix tree, level {level}", whole.budget * weight / sum(weights), whole.sensitivity
+        )

@@ -1,0 +1,66 @@
+"""Rows from Arrow: what Parquet files and tables in memory share."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pathveil.raw.sources.columns import Columns
+from pathveil.raw.sources.raw_rows import RawRows
+
+PIECE_ROWS = 2**17
+
+
+def table_pieces(table: Any, columns: Columns) -> Iterator[Callable[[], RawRows]]:
+    """Cut an Arrow table into deferred pieces, without copying.
+
+    Args:
+        table: an Arrow table with the columns in use.
+        columns: their roles.
+    """
+    for start in range(0, table.num_rows, PIECE_ROWS):
+        yield partial(_rows, table.slice(start, PIECE_ROWS), columns)
+
+
+def is_list_type(kind: Any) -> bool:
+    """Whether an Arrow type is a list of one type of items, whatever its layout."""
+    import pyarrow as pa
+
+    types = pa.types
+    return bool(
+        types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+        or types.is_list_view(kind) or types.is_large_list_view(kind)
+    )  # fmt: skip
+
+
+def _rows(table: Any, columns: Columns) -> RawRows:
+    from pathveil.raw.sources.order_values import arrow_order_keys
+    from pathveil.raw.sources.text_values import texts_of
+
+    location, lengths = _array(table, columns.location), None
+    if is_list_type(location.type):
+        lengths = location.value_lengths().cast("int64").fill_null(-1).to_numpy()
+        location = location.flatten()
+    trajectory = order = None
+    if columns.trajectory is not None:
+        ids = _array(table, columns.trajectory)
+        trajectory = texts_of(ids, "trajectory", columns.trajectory)
+    if columns.order is not None:
+        order = arrow_order_keys(_array(table, columns.order), columns.order)
+    return RawRows(
+        unit=texts_of(_array(table, columns.unit), "unit", columns.unit),
+        trajectory=trajectory,
+        order=order,
+        location=texts_of(location, "location", columns.location),
+        lengths=None if lengths is None else np.asarray(lengths, dtype=np.int64),
+    )
+
+
+def _array(table: Any, column: str) -> Any:
+    """A column as one Arrow array, without its extension type."""
+    import pyarrow as pa
+
+    chunks = table.column(column)
+    array = chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()
+    return array.storage if isinstance(array, pa.ExtensionArray) else array

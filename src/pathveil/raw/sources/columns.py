@@ -1,0 +1,141 @@
+"""Which column is the unit, the trajectory, the order and the location.
+
+Decided from column names alone: they are the schema, which is public; the rows are not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pathveil.errors import ParameterError
+
+ROLES = ("unit", "trajectory", "order", "location")
+
+_WELL_KNOWN = {
+    # ours and trackintel, scikit-mobility, TIDES fare_transactions
+    "unit": ("user_id", "uid", "token_id"),
+    "trajectory": ("trajectory_id", "tid"),
+    # ours, scikit-mobility, TIDES, trackintel (staypoints and triplegs, position fixes)
+    "order": ("seq", "datetime", "event_timestamp", "started_at", "tracked_at"),
+    # ours, TIDES, trackintel, a scikit-mobility tessellation
+    "location": ("location", "stop_id", "location_id", "tile_ID"),
+}
+
+_SHOWN = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The name of the column that plays each role; None where no column does.
+
+    Attributes:
+        unit: who the row is about: the unit of privacy.
+        trajectory: which of the unit's trajectories; without it the unit has a single one.
+        order: the place in the trajectory; without it the order of the unit's rows.
+        location: the location, or in list form the list of locations.
+    """
+
+    unit: str
+    trajectory: str | None
+    order: str | None
+    location: str
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The names in use, each once, in the order of `ROLES`."""
+        names = (self.unit, self.trajectory, self.order, self.location)
+        return tuple(name for name in names if name is not None)
+
+
+def choose_columns(
+    available: Sequence[str],
+    *,
+    unit: str | None = None,
+    trajectory: str | None = None,
+    order: str | None = None,
+    location: str | None = None,
+    showable: bool = True,
+) -> Columns:
+    """Settle the roles: explicit names win, then the well-known names of common formats.
+
+    Args:
+        available: the names of the source's columns.
+        unit: the unit column, or None to look for a well-known name; likewise the others.
+        trajectory: the trajectory column.
+        order: the order column.
+        location: the location column.
+        showable: whether an error may list ``available``. False if the names may be a first
+            row of data, in a CSV file that has lost its header.
+
+    Raises:
+        ParameterError: if a name is unknown, repeated or ambiguous, or there is no unit or
+            location column.
+    """
+    named = dict(zip(ROLES, (unit, trajectory, order, location), strict=True))
+    explicit = [name for name in named.values() if name is not None]
+    for role, name in named.items():
+        if name is not None:
+            _check_named(role, name, available, showable=showable)
+    if len(set(explicit)) != len(explicit):
+        raise ParameterError(
+            "One column can't play two roles; name a different column for each of the unit, the "
+            "trajectory, the order and the location, or leave the optional ones out."
+        )
+    for role, name in named.items():
+        if name is None:
+            named[role] = _detect(role, available, taken=explicit)
+    if named["unit"] is None or named["location"] is None:
+        role = "unit" if named["unit"] is None else "location"
+        why = " (whose privacy is protected)" if role == "unit" else ""
+        raise ParameterError(
+            f"A {role} column{why} is required and none was named or recognised; name it with "
+            f"{role}=… or --{role}-column. {_listing(available, showable=showable)}"
+        )
+    return Columns(named["unit"], named["trajectory"], named["order"], named["location"])
+
+
+def _check_named(role: str, name: str, available: Sequence[str], *, showable: bool) -> None:
+    if not isinstance(name, str):
+        raise ParameterError(f"The {role} column must be given by its name, as text.")
+    times = list(available).count(name)
+    if times > 1:
+        raise ParameterError(
+            f"There are {times} columns named {name[:80]!r}; rename all but the {role} column."
+        )
+    if times == 0:
+        hint = _did_you_mean(name, available) if showable else ""
+        raise ParameterError(
+            f"There is no column {name[:80]!r} for the {role}.{hint} "
+            f"{_listing(available, showable=showable)}"
+        )
+
+
+def _detect(role: str, available: Sequence[str], *, taken: Sequence[str]) -> str | None:
+    known = [name for name in _WELL_KNOWN[role] if name not in taken]
+    found = [name for name in available if name in known]
+    if len(found) > 1:
+        # Guessing wrong would protect the wrong thing, so we do not guess.
+        raise ParameterError(
+            f"Several columns could be the {role}: {', '.join(map(repr, found))}; name one with "
+            f"{role}=… or --{role}-column."
+        )
+    return found[0] if found else None
+
+
+def _did_you_mean(name: str, available: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    by_case = {other.casefold(): other for other in available}
+    near = get_close_matches(name.casefold(), by_case, n=1)
+    return f" Did you mean {by_case[near[0]][:80]!r}?" if near else ""
+
+
+def _listing(available: Sequence[str], *, showable: bool) -> str:
+    if not showable:
+        return (
+            "The first line of the file does not look like a header, so it is not shown: "
+            "the file must begin with a line of column names."
+        )
+    if not available:
+        return "The source has no columns."
+    shown = ", ".join(repr(name[:80]) for name in available[:_SHOWN])
+    return f"Columns: {shown}{', …' if len(available) > _SHOWN else ''}."

@@ -1,0 +1,110 @@
+"""Long-form CSV: one line per visit, cells read as bytes, no types inferred.
+
+The first line holds the column names. The delimiter (comma, semicolon, tab or bar) is the one
+that the first line uses most. Text is UTF-8. A line whose number of cells differs from the
+header's is dropped on its own; see `csv_lines` for what a line is.
+"""
+
+import csv
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from pathveil.errors import InputError
+from pathveil.model.universe import Universe
+from pathveil.raw.sources.columns import Columns
+from pathveil.raw.sources.failures import attempt
+from pathveil.raw.sources.raw_rows import RawRows
+
+_DELIMITERS = (",", ";", "\t", "|")
+_MAX_HEADER = 2**20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class CsvFile:
+    """A CSV file, opened: its header is read, its rows are not.
+
+    Args:
+        path: the file.
+
+    Raises:
+        InputError: if the header can't be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:
+            head = file.read(_MAX_HEADER)
+        if not head:
+            raise InputError(f"The file {path} is empty; it needs a header line and rows.")
+        self._header_size = _header_size(head, path)
+        header = _decode(head[: self._header_size], path)
+        self._path = path
+        self._delimiter = max(_DELIMITERS, key=header.count)
+        self.label = str(path)
+        self.names: list[str] = attempt(
+            lambda: next(csv.reader([header], delimiter=self._delimiter)),
+            f"The header of {path} can't be read as CSV.",
+        )
+
+    def is_list(self, column: str) -> bool:  # noqa: ARG002
+        """A cell of a CSV file is never a list."""
+        return False
+
+    def showable(self, universe: Universe) -> bool:
+        """Whether the first line is surely a header, so that an error may list its cells.
+
+        If somebody forgot the header, the first line is a person's row: a cell of it is a
+        number, a timestamp or a known location.
+        """
+        from pathveil.raw.sources.order_values import is_order_text
+
+        return not any(name in universe or is_order_text(name) for name in self.names)
+
+    def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
+        """Yield the rows of one block of lines after the other."""
+        from pathveil.raw.sources.csv_lines import line_blocks
+
+        parse = partial(_parse, columns=columns, names=self.names, delimiter=self._delimiter)
+        with self._path.open("rb") as file:
+            file.seek(self._header_size)
+            for block, too_long in line_blocks(file):
+                yield partial(parse, block, too_long)
+
+
+def _header_size(head: bytes, path: Path) -> int:
+    ends = [head.find(end) + 1 for end in (b"\n", b"\r") if end in head]
+    if not ends and len(head) == _MAX_HEADER:
+        raise InputError(f"The file {path} has no header: its first line does not end.")
+    return min(ends, default=len(head))
+
+
+def _decode(header: bytes, path: Path) -> str:
+    if header.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in header:
+        raise InputError(f"The file {path} is not UTF-8 text (perhaps UTF-16); save it as UTF-8.")
+    header = header.removeprefix(_BYTE_ORDER_MARK).strip(b"\r\n")
+    text = attempt(
+        header.decode,
+        f"The header of {path} is not UTF-8 text; save the file as UTF-8.",
+    )
+    if not text.strip():
+        raise InputError(f"The file {path} does not begin with a header line of column names.")
+    return text
+
+
+def _parse(
+    block: bytes, too_long: int, *, columns: Columns, names: list[str], delimiter: str
+) -> RawRows:
+    """Turn a block of lines into rows."""
+    from pathveil.raw.sources.csv_lines import split_cells
+    from pathveil.raw.sources.order_values import text_order_keys
+
+    positions = [names.index(name) for name in columns.used]
+    cells, malformed = split_cells(block, delimiter, len(names), positions)
+    texts = dict(zip(columns.used, cells, strict=True))
+    return RawRows(
+        unit=texts[columns.unit],
+        trajectory=None if columns.trajectory is None else texts[columns.trajectory],
+        order=None if columns.order is None else text_order_keys(texts[columns.order]),
+        location=texts[columns.location],
+        unreadable=too_long + malformed,
+    )

@@ -1,0 +1,144 @@
+r"""A CSV file as lines: one line, one row, whatever the lines around it hold.
+
+In CSV at large a quote left open swallows the rows that follow, so one person's stray quote
+would make other people's rows disappear, and one endless cell would stop the whole read. Here a
+row ends where its line ends (``\n``, ``\r`` or both), quoted or not. A line that leaves a quote
+open, has too many or too few cells, or is longer than `MAX_LINE` bytes is dropped on its own.
+Empty lines are no rows. The price: a cell can't hold a line break.
+
+A quote opens a quoted part at the start of a cell only. In it delimiters are ordinary and two
+quotes are one; after it the cell goes on as it is. That is what Python's csv module does with
+a single line.
+"""
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pathveil.raw.sources.cells import Texts
+
+MAX_LINE = 2**20
+BLOCK = 2**20
+
+_QUOTE, _LINE_FEED, _CARRIAGE_RETURN = ord('"'), ord("\n"), ord("\r")
+_ONE = np.uint64(1)
+
+
+def line_blocks(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """Cut the rest of a file into blocks of whole lines.
+
+    Args:
+        file: open for reading bytes, at the start of a line.
+
+    Yields:
+        A block of whole lines, and how many lines before it were dropped because they are much
+        too long to keep. (A line in the block may still be longer than `MAX_LINE`.)
+    """
+    kept = b""
+    skipping = False  # inside a line that is already too long
+    while chunk := file.read(BLOCK):
+        end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
+        if end == 0:
+            if not skipping:
+                kept += chunk
+            if len(kept) > MAX_LINE:
+                kept, skipping = b"", True
+            continue
+        start = _first_line_end(chunk) if skipping else 0
+        yield kept + chunk[start:end], int(skipping)
+        kept, skipping = chunk[end:], False
+    if kept or skipping:
+        yield kept, int(skipping)
+
+
+def _first_line_end(chunk: bytes) -> int:
+    ends = [chunk.find(end) + 1 for end in (b"\n", b"\r") if end in chunk]
+    return min(ends)
+
+
+def split_cells(
+    block: bytes, delimiter: str, width: int, positions: list[int]
+) -> tuple[list[Texts], int]:
+    """Split a block of lines into the cells of some columns.
+
+    Args:
+        block: whole lines.
+        delimiter: the character between cells.
+        width: how many cells a line must have.
+        positions: which columns to return.
+
+    Returns:
+        The texts of each of these columns, one for every well-formed line, and how many lines
+        are not.
+    """
+    data = np.frombuffer(bytearray(block), dtype=np.uint8)
+    slots = np.full(width, -1, dtype=np.int64)
+    slots[positions] = np.arange(len(positions))
+    most = 1 + sum(np.count_nonzero(data == end) for end in (_LINE_FEED, _CARRIAGE_RETURN))
+    starts = np.empty((len(positions), most), dtype=np.int64)
+    stops = np.empty((len(positions), most), dtype=np.int64)
+    rows, malformed = _split(data, ord(delimiter), slots, starts, stops)
+    columns = [Texts(starts[i, :rows], stops[i, :rows], data) for i in range(len(positions))]
+    return columns, malformed
+
+
+@njit(cache=True, nogil=True)
+def _split(  # noqa: C901, PLR0912  (helpers called for each cell would double its time)
+    data: NDArray[np.uint8],
+    delimiter: int,
+    slots: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Fill ``starts`` and ``stops`` line by line: (well-formed lines, other lines)."""
+    ends_cell = np.zeros(256, dtype=np.bool_)
+    ends_cell[delimiter] = ends_cell[_LINE_FEED] = ends_cell[_CARRIAGE_RETURN] = True
+    width = len(slots)
+    rows = malformed = 0
+    # Unsigned, because a signed index costs a test for negatives at every byte.
+    at, size = np.uint64(0), np.uint64(len(data))
+    while at < size:
+        if data[at] == _LINE_FEED or data[at] == _CARRIAGE_RETURN:
+            at += _ONE
+            continue
+        first, cell, closed = at, 0, True
+        while True:
+            start = stop = at
+            if at < size and data[at] == _QUOTE:
+                closed = False
+                at += _ONE
+                start = stop = at
+                while at < size and (data[at] == delimiter or not ends_cell[data[at]]):
+                    if data[at] == _QUOTE:
+                        at += _ONE
+                        if at == size or data[at] != _QUOTE:
+                            closed = True
+                            break
+                    # Two quotes leave a gap of one, which is closed in place.
+                    data[stop] = data[at]
+                    stop += _ONE
+                    at += _ONE
+            if stop < at:
+                while at < size and not ends_cell[data[at]]:
+                    data[stop] = data[at]
+                    stop += _ONE
+                    at += _ONE
+            else:
+                while at < size and not ends_cell[data[at]]:
+                    at += _ONE
+                stop = at
+            if cell < width and slots[cell] >= 0:
+                starts[slots[cell], rows] = start
+                stops[slots[cell], rows] = stop
+            cell += 1
+            if at == size or data[at] != delimiter:
+                break
+            at += _ONE
+        if closed and cell == width and at - first <= MAX_LINE:
+            rows += 1
+        else:
+            malformed += 1
+    return rows, malformed

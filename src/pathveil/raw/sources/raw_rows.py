@@ -1,0 +1,54 @@
+"""What every source gives: its columns' names, and its rows piece by piece."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.model.universe import Universe
+from pathveil.raw.sources.cells import OrderKeys, Texts
+from pathveil.raw.sources.columns import Columns
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RawRows:
+    """Consecutive rows of a source, n of them.
+
+    Attributes:
+        unit: the unit of each row.
+        trajectory: the trajectory id of each row; None without such a column.
+        order: the order value of each row; None without such a column and in list form.
+        location: in long form the location of each row; in list form those of all rows' lists,
+            one after the other.
+        lengths: int64, shape (n,); how many locations each row has, -1 for a missing list. None
+            in long form.
+        unreadable: how many further rows the source could not tell apart into cells.
+    """
+
+    unit: Texts
+    trajectory: Texts | None
+    order: OrderKeys | None
+    location: Texts
+    lengths: NDArray[np.int64] | None = None
+    unreadable: int = 0
+
+
+class Source(Protocol):
+    """Raw visits somewhere: a file or a table in memory."""
+
+    label: str
+    names: list[str]
+
+    def is_list(self, column: str) -> bool:
+        """Whether a column holds lists, so that a row is a whole trajectory."""
+        ...
+
+    def showable(self, universe: Universe) -> bool:
+        """Whether the column names are surely names, and not a row of data."""
+        ...
+
+    def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
+        """Yield the rows in order, as calls that may run side by side in threads."""
+        ...

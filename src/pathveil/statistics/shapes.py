@@ -1,0 +1,68 @@
+"""The shape of a trajectory: how long it is, and how many different locations it visits.
+
+A trajectory has one shape: it adds 1 to one cell. The bins are public: lengths 1 to 16, then four
+to a doubling; distinct locations 1 to 12, then 13–16, 17–24 and more.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+FIRST_LENGTHS, LENGTH_BINS = 16, 40
+# The longest length of each bin but the last, which is open-ended.
+LENGTH_ENDS = np.unique(
+    np.concatenate(
+        (
+            np.arange(1, FIRST_LENGTHS + 1),
+            np.floor(FIRST_LENGTHS * 2.0 ** (np.arange(1, LENGTH_BINS - FIRST_LENGTHS) / 4)),
+        )
+    ).astype(np.int64)
+)
+DISTINCT_ENDS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 24], dtype=np.int64)
+DISTINCT_BINS = len(DISTINCT_ENDS) + 1
+# What a bin of distinct locations stands for.
+DISTINCT_VALUES = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 20, 32], dtype=np.float64)
+SHAPES = LENGTH_BINS * DISTINCT_BINS
+
+
+def length_bins(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The bin of each length ≥ 1."""
+    return np.searchsorted(LENGTH_ENDS, lengths).astype(np.int64)
+
+
+def shape_cells(
+    offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int
+) -> NDArray[np.int64]:
+    """The cell of each trajectory, length bin · DISTINCT_BINS + distinct bin; -1 if it is empty."""
+    lengths = np.diff(offsets)
+    distinct = distinct_locations(offsets, codes, universe_size)
+    cells = length_bins(lengths) * DISTINCT_BINS + np.searchsorted(DISTINCT_ENDS, distinct)
+    return np.where(lengths > 0, cells, -1)
+
+
+@njit(cache=True)
+def distinct_locations(
+    offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int
+) -> NDArray[np.int64]:
+    """How many different locations each trajectory visits; unnamed places all differ."""
+    last_seen = np.full(universe_size, -1, dtype=np.int64)
+    distinct = np.zeros(len(offsets) - 1, dtype=np.int64)
+    for row in range(len(offsets) - 1):
+        for i in range(offsets[row], offsets[row + 1]):
+            code = codes[i]
+            if code == universe_size:
+                distinct[row] += 1
+            elif last_seen[code] != row:
+                last_seen[code] = row
+                distinct[row] += 1
+    return distinct
+
+
+def possible_shapes(universe_size: int) -> NDArray[np.bool_]:
+    """Which shapes can occur: no more distinct locations than visits, nor than the universe has.
+
+    Shape (LENGTH_BINS, DISTINCT_BINS).
+    """
+    longest = np.append(LENGTH_ENDS, np.iinfo(np.int64).max)[:LENGTH_BINS]
+    fewest = np.concatenate((np.ones(1, np.int64), DISTINCT_ENDS + 1))
+    return (fewest[None, :] <= longest[:, None]) & (fewest[None, :] <= universe_size)
