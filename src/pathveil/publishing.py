@@ -1,7 +1,5 @@
 """Algorithm 1 of the paper: from a private trajectory database to a release, on one screen."""
 
-from collections.abc import Callable, Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,13 +8,18 @@ from pathveil.inference.consistent_estimates import consistent_estimates
 from pathveil.inference.feasible import lower_children, raise_parents
 from pathveil.inference.path_estimates import path_estimates
 from pathveil.mechanism.grow_tree import Progress, grow_tree
+from pathveil.mechanism.measure import measure
 from pathveil.mechanism.randomness import ByteGenerator, Randomness
+from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.model.noisy_tree import EstimatedTree, NoisyPrefixTree
 from pathveil.model.parameters import DEFAULT_MAX_NODES, Method, Parameters
 from pathveil.raw.counting.memory import MemoryCounter
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.release.generate import whole_counts
+from pathveil.release.measured_tree import measured_tree
 from pathveil.release.release import Release
+from pathveil.synthesis.popularity import choose_candidates
+from pathveil.synthesis.synthesize import synthesize
 
 
 def publish(
@@ -36,8 +39,10 @@ def publish(
         database: the private trajectories.
         epsilon: the total privacy budget, as text (``"1"``, ``"0.5"``) or an exact number.
         height: h, the height of the prefix tree: trajectories are cut after h locations.
-        method: "basic" or "full" (with constrained inference).
-        threshold: θ: "auto", "paper" or a whole number of trajectories.
+            "calibrated" does not cut them; its measurements look at h visits of each.
+        method: "basic", "full" (with constrained inference) or "calibrated" (more
+            measurements, and synthetic trajectories calibrated to them).
+        threshold: θ: "auto", "paper" or a whole number of trajectories ("calibrated": "auto").
         max_nodes: refuse parameters whose expected tree is larger.
         generator: for tests only: where the noise comes from. The release is then stamped
             NOT PRIVATE.
@@ -70,9 +75,11 @@ def publish_with(
         database.max_trajectories_per_unit,
     ):
         raise ParameterError("The parameters were chosen for another universe or another bound.")
+    if parameters.method == "calibrated":
+        return _publish_calibrated(database, parameters, randomness, progress)
     tree = grow_tree(MemoryCounter(database), parameters, randomness, progress)
     # From here on only the noisy tree is seen: post-processing, which spends nothing.
-    feasible = FEASIBLE[parameters.method](tree)
+    feasible = _basic(tree) if parameters.method == "basic" else _full(tree)
     counts = whole_counts(tree, feasible, randomness.fraction())
     return Release(database.universe, EstimatedTree.of(tree, counts))
 
@@ -85,7 +92,17 @@ def _full(tree: NoisyPrefixTree) -> NDArray[np.float64]:
     return lower_children(tree, consistent_estimates(tree, path_estimates(tree)))
 
 
-FEASIBLE: Mapping[Method, Callable[[NoisyPrefixTree], NDArray[np.float64]]] = {
-    "basic": _basic,
-    "full": _full,
-}
+def _publish_calibrated(
+    database: TrajectoryDatabase,
+    parameters: Parameters,
+    randomness: Randomness,
+    progress: Progress,
+) -> Release:
+    """Beyond the paper: measure more of the right things, and calibrate to them."""
+    plan = MeasurementPlan.of(parameters)
+    measurements = measure(database, plan, choose_candidates, randomness, progress)
+    # From here on only noisy measurements are seen. What is drawn now decides nothing private.
+    draw = np.random.default_rng(randomness.words(8))  # noqa: TID251
+    paths = synthesize(measurements, plan, draw)
+    tree = measured_tree(measurements, paths, parameters, is_private=randomness.is_private)
+    return Release(database.universe, tree, paths)

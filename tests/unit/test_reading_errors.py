@@ -255,3 +255,13 @@ def test_attempt_leaves_no_trace_of_the_original():
     assert attempt(lambda: 3, "") == 3
     with pytest.raises(ParameterError, match="ours"):
         attempt(lambda: (_ for _ in ()).throw(ParameterError("ours")), "theirs")
+
+
+@pytest.mark.parametrize("unit", [None, "card_id"])
+def test_a_first_row_of_free_text_is_not_shown_as_column_names(tmp_path, unit):
+    path = tmp_path / "taps.csv"
+    path.write_text("zq7unit4711,zq7place9953\nzq7unit4712,zq7place9954\n")
+    with pytest.raises(ParameterError) as caught:
+        read_trajectories(path, Universe(["A", "B"]), unit=unit)
+    assert "zq7" not in str(caught.value)
+    assert "header" in str(caught.value)

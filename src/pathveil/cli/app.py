@@ -6,15 +6,16 @@ import typer
 
 from pathveil.cli.count import count
 from pathveil.cli.demo import demo
+from pathveil.cli.evaluate import evaluate
 from pathveil.cli.patterns import patterns
 from pathveil.cli.plan import plan
 from pathveil.cli.publish import publish
+from pathveil.cli.reproduce import reproduce
 from pathveil.cli.simulate import simulate
 from pathveil.cli.verify import verify
 
 app = typer.Typer(
     name="pathveil",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     help="Publish who-went-where data under differential privacy, and use what was published.",
@@ -30,6 +31,8 @@ for command, panel in (
     (verify, _USE),
     (count, _USE),
     (patterns, _USE),
+    (evaluate, _INSIDE),
+    (reproduce, _INSIDE),
     (simulate, _INSIDE),
 ):
     app.command(rich_help_panel=panel)(command)

@@ -12,9 +12,15 @@ from rich.console import Console
 from rich.table import Table
 
 
+class _ResultConsole(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave the exit code to `run`; Rich's own answer is to exit with 1."""
+        raise BrokenPipeError
+
+
 def stdout_console() -> Console:
     """For results."""
-    return Console(soft_wrap=True)
+    return _ResultConsole(soft_wrap=True)
 
 
 def stderr_console() -> Console:

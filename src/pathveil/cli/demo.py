@@ -47,13 +47,16 @@ def demo(
         popular = release.top_patterns(1, min_length=2)
         if popular:
             question = " ".join(popular[0].locations)
-            console.print(f"Try: pathveil count {folder} {question}", highlight=False)
-        console.print(f"Or open {folder / 'report.html'} in a browser.", highlight=False)
+            console.print(f"Try: pathveil count {folder} {question}", markup=False, highlight=False)
+        page = folder / "report.html"
+        console.print(f"Or open {page} in a browser.", markup=False, highlight=False)
 
 
 def _free_name(folder: Path) -> Path:
     """A release is never overwritten, so the second demo goes to pathveil-demo-2."""
+    from pathveil.release.bundle import is_taken
+
     candidate, number = folder, 2
-    while candidate.exists() and (not candidate.is_dir() or any(candidate.iterdir())):
+    while folder.name and is_taken(candidate):
         candidate, number = folder.with_name(f"{folder.name}-{number}"), number + 1
     return candidate

@@ -32,7 +32,12 @@ def patterns(
             k, contiguous=contiguous, min_length=min_length, max_length=max_length
         )
     if json:
-        print_json([{"locations": p.locations, "support": p.support} for p in found])
+        print_json(
+            {
+                "patterns": [{"locations": p.locations, "support": p.support} for p in found],
+                "status": release.certificate.status,
+            }
+        )
         return
     stamp = "" if release.is_private else "NOT PRIVATE: "
     print_table(

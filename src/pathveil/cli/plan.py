@@ -36,11 +36,12 @@ def plan(
     from pathveil.model.parameters import Parameters
     from pathveil.model.universe import Universe
 
-    if (universe is None) == (universe_size is None):
+    if universe is not None and universe_size is None:
+        size = len(Universe.read(universe))
+    elif universe is None and universe_size is not None:
+        size = universe_size
+    else:
         raise ParameterError("Give either --universe FILE or --universe-size N.")
-    if universe_size is not None and universe_size < 1:
-        raise ParameterError("The universe must have at least 1 location.")
-    size = universe_size or len(Universe.read(universe or Path()))
     forecast = Forecast.of(
         Parameters.choose(
             epsilon=epsilon,

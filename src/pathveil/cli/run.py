@@ -5,46 +5,86 @@
 your own terminal.
 """
 
+import io
 import os
 import signal
 import sys
 from types import FrameType
 from typing import NoReturn
 
-OK, UNUSABLE, BUG, INTERRUPTED, TERMINATED = 0, 2, 70, 130, 143
+from pathveil.errors import PathveilError
+
+OK, UNUSABLE, BUG, SIGNALLED = 0, 2, 70, 128
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_NOTHING_LEFT = "No half-written release was left behind."
+
+
+class Stopped(BaseException):
+    """Somebody wants the process to end; as an exception, so that temporary folders go too."""
 
 
 def run(arguments: list[str]) -> int:
     """Run ``pathveil`` with these arguments; the exit code."""
-    import click
-
-    from pathveil.cli.app import app
-    from pathveil.errors import PathveilError
-
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in _STOPPING:
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            signal.signal(number, _stop)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that can't show ε shows ? instead.
+        sys.stdout.reconfigure(errors="replace")
     try:
-        result = app(arguments, prog_name="pathveil", standalone_mode=False)
+        code = _invoke(arguments)
+        sys.stdout.flush()
     except PathveilError as error:
         return _fail(str(error), UNUSABLE)
-    except click.ClickException as error:
-        error.show()
-        return UNUSABLE
-    except (KeyboardInterrupt, click.Abort):
-        return _fail("Interrupted. No release was written.", INTERRUPTED)
+    except Stopped as stopped:
+        return _fail(f"Interrupted. {_NOTHING_LEFT}", SIGNALLED + stopped.args[0])
     except BrokenPipeError:
         # The reader of our output went away (`| head`): nothing is wrong.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return OK
+    except OSError as error:
+        _drop_output()
+        reason = os.strerror(error.errno) if error.errno else "input or output failed"
+        return _fail(f"The operating system refused: {reason}. {_NOTHING_LEFT}", UNUSABLE)
     except MemoryError:
-        return _fail("Out of memory. No release was written.", UNUSABLE)
+        return _fail(f"Out of memory. {_NOTHING_LEFT}", UNUSABLE)
     except Exception as error:  # noqa: BLE001  (the last line of defence against a traceback)
         return _fail(_bug(error), BUG)
-    return result if isinstance(result, int) else OK
+    return code
 
 
-def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
-    # As an exception, so that temporary folders are removed on the way out.
-    raise SystemExit(TERMINATED)
+def _invoke(arguments: list[str]) -> int:
+    """Parse the arguments and run the command. Typer's own runner has its own exit codes."""
+    import typer
+
+    from pathveil.cli.app import app
+
+    if "_PATHVEIL_COMPLETE" in os.environ:  # a shell asks how a half-typed command goes on
+        app(prog_name="pathveil")
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("pathveil", arguments or ["--help"]) as context:
+            command.invoke(context)
+    except typer.Exit as done:
+        return done.exit_code
+    except typer.TyperException as error:
+        asked = getattr(error, "ctx", None)
+        where = asked.command_path if asked else "pathveil"
+        message = error.format_message()
+        stop = "" if message.endswith((".", "?", ")")) else "."
+        return _fail(f"{message}{stop} Try '{where} --help'.", UNUSABLE)
+    return OK
+
+
+def _stop(number: int, _frame: FrameType | None) -> NoReturn:
+    for other in _STOPPING:  # a second Ctrl-C must not stop the cleaning up
+        signal.signal(other, lambda _number, _frame: None)
+    raise Stopped(number)
+
+
+def _drop_output() -> None:
+    """Send what is left of stdout nowhere, so that Python's own flush at the end is quiet."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: int) -> int:
@@ -67,7 +107,7 @@ def _bug(error: Exception) -> str:
         trace = trace.tb_next
     where = f"{trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}" if trace else "unknown place"
     return (
-        f"pathveil failed unexpectedly ({type(error).__name__} in {where}). No release was "
-        "written. Please report this; PATHVEIL_DEBUG=1 shows the details on your terminal, which "
-        "may include private data."
+        f"pathveil failed unexpectedly ({type(error).__name__} in {where}). {_NOTHING_LEFT} "
+        "Please report this; PATHVEIL_DEBUG=1 shows the details on your terminal, which may "
+        "include private data."
     )

@@ -15,7 +15,7 @@ def simulate(
     ],
     riders: Annotated[int, typer.Option(help="Number of riders.")] = 1_210_096,
     stops: Annotated[int, typer.Option(help="Number of stops.")] = 1012,
-    seed: Annotated[int | None, typer.Option(help="Repeat the same week.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Repeat the same week.")] = None,
     csv: Annotated[bool, typer.Option("--csv", help="CSV instead of Parquet.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -38,9 +38,11 @@ def simulate(
     console.print(
         f"Simulated {riders:,} riders: {taps} (columns card_id, seq, stop_id) and {universe}.",
         highlight=False,
+        markup=False,
     )
     console.print(
         f"Try: pathveil publish {taps} --universe {universe} --unit-column card_id "
         f"--order-column seq --epsilon 1 --height 12 --out {out / 'release'}",
         highlight=False,
+        markup=False,
     )

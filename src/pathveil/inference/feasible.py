@@ -57,7 +57,7 @@ def _share(children: NDArray[np.float64], total: float) -> None:
         return
     descending = np.sort(children)[::-1]
     running = 0.0
-    amount = 0.0
+    amount = descending[0]  # all of it, if there is nothing to share
     for i in range(len(descending)):
         running += descending[i]
         if descending[i] <= (running - total) / (i + 1):

@@ -11,7 +11,10 @@ from fractions import Fraction
 
 from pathveil.errors import ParameterError
 
-_NUMBER = re.compile(r"\+?(\d{1,40})(\.\d{0,40})?([eE][+-]?\d{1,2})?|\+?\d{1,40}/\d{1,40}")
+# Bounded lengths: 1e400000000 is a number too, and one that takes a day to write out.
+_NUMBER = re.compile(
+    r"\+?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?|\+?\d{1,40}/\d{1,40}"
+)
 
 # Beyond these the guarantee means nothing (e^100 : 1) or no count could survive the noise.
 LARGEST = Fraction(100)
@@ -37,25 +40,17 @@ class Budget:
         """
         if isinstance(value, Budget):
             return value
-        if isinstance(value, bool | float):
+        if isinstance(value, float):
             raise ParameterError(
                 "Epsilon must be exact, and a float is not: write it as text, "
                 f'for example epsilon="{value}".'
             )
-        if not isinstance(value, str | int | Fraction | Decimal):
+        if isinstance(value, bool) or not isinstance(value, str | int | Fraction | Decimal):
             raise ParameterError("Epsilon must be text such as '1' or '0.5', or an exact number.")
-        text = str(value).strip()
-        if not _NUMBER.fullmatch(text):
-            raise ParameterError(
-                f"Epsilon {text[:40]!r} is not a positive number such as 1, 0.5 or 1/3."
-            )
-        try:
-            epsilon = Fraction(text)
-        except ZeroDivisionError:
-            raise ParameterError("Epsilon has a denominator of 0.") from None
+        epsilon = Fraction(value) if isinstance(value, int | Fraction) else _read(str(value))
         if not SMALLEST <= epsilon <= LARGEST:
             raise ParameterError(
-                f"Epsilon {text[:40]!r} is out of range: it must lie between 1e-9 and {LARGEST}. "
+                f"Epsilon is out of range: it must lie between 1e-9 and {LARGEST}. "
                 "Common choices are 0.1 to 4."
             )
         return cls(epsilon)
@@ -66,3 +61,15 @@ class Budget:
 
     def __str__(self) -> str:
         return str(self.epsilon)
+
+
+def _read(text: str) -> Fraction:
+    text = text.strip()
+    if not _NUMBER.fullmatch(text):
+        raise ParameterError(
+            f"Epsilon {text[:40]!r} is not a positive number such as 1, 0.5 or 1/3."
+        )
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        raise ParameterError("Epsilon has a denominator of 0.") from None

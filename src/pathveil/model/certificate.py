@@ -6,18 +6,20 @@ Nothing in it depends on the raw data: two neighbouring databases get the same c
 for the hashes of the published files.
 """
 
+from fractions import Fraction
 from importlib.metadata import version
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pathveil.model.measurement_plan import Measurement, MeasurementPlan
 from pathveil.model.parameters import Parameters
 
 CERTIFICATE_FILE = "privacy-certificate.json"
 Status = Literal["PRIVATE", "NOT PRIVATE"]
 PRIVATE: Status = "PRIVATE"
 NOT_PRIVATE: Status = "NOT PRIVATE"
-_EXACT = r"^[0-9]+(/[0-9]+)?$"
+_EXACT = r"^[0-9]{1,100}(/[1-9][0-9]{0,99})?$"
 
 
 class _Part(BaseModel):
@@ -80,7 +82,7 @@ class Implementation(_Part):
 
     mechanisms: str
     pre_processing_eda_hyperparameter_tuning: str
-    method: Literal["basic", "full"]
+    method: Literal["basic", "full", "calibrated"]
     universe_size: int = Field(ge=1)
     height: int = Field(ge=1)
     threshold: int = Field(ge=0)
@@ -111,6 +113,16 @@ class Certificate(_Part):
     implementation: Implementation
     files: dict[str, FileRecord] = Field(description="The bundle's own files.")
 
+    def adds_up(self) -> bool:
+        """Whether the shares sum to ε exactly, and the paper's methods have one for each level."""
+        shares = [Fraction(line.epsilon) for line in self.accounting.budget]
+        epsilon = Fraction(self.privacy_loss.privacy_parameters.epsilon)
+        bound = Fraction(self.dp_flavor.bound_on_output_distance)
+        choices = self.implementation
+        return sum(shares) == epsilon == bound and (
+            choices.method == "calibrated" or len(shares) == choices.height
+        )
+
     @classmethod
     def of(cls, parameters: Parameters, *, is_private: bool) -> "Certificate":
         """The certificate that these public parameters deserve, with no files yet."""
@@ -138,10 +150,8 @@ class Certificate(_Part):
                 model_name="Central", is_many_release=False, is_interactive=False, is_dynamic=False
             ),
             accounting=Accounting(
-                composition="sequential over the levels, parallel within a level",
-                post_processing=(
-                    "thresholding, constrained inference, repair and rounding of the noisy tree"
-                ),
+                composition="sequential over the measurements, parallel within each",
+                post_processing=_POST_PROCESSING[parameters.method],
                 budget=_budget_lines(parameters),
             ),
             implementation=_implementation(parameters),
@@ -159,28 +169,49 @@ def _unprotected() -> list[str]:
     ]
 
 
+_POST_PROCESSING = {
+    "basic": "thresholding, repair and rounding of the noisy tree",
+    "full": "thresholding, constrained inference, repair and rounding of the noisy tree",
+    "calibrated": (
+        "estimation of a movement model from the noisy tables, synthesis of trajectories, "
+        "calibration of their weights to the tables, rounding"
+    ),
+}
+
+
 def _budget_lines(parameters: Parameters) -> list[BudgetLine]:
-    share = str(parameters.level_budget)
+    if parameters.method == "calibrated":
+        measurements = MeasurementPlan.of(parameters).lines()
+    else:
+        measurements = [
+            Measurement(
+                f"level {level} of the prefix tree",
+                parameters.level_budget,
+                parameters.max_trajectories_per_unit,
+            )
+            for level in range(1, parameters.height + 1)
+        ]
     return [
         BudgetLine(
-            measurement=f"noisy counts of level {level} of the prefix tree",
-            epsilon=share,
-            sensitivity=parameters.max_trajectories_per_unit,
+            measurement=f"noisy counts: {line.name}",
+            epsilon=str(line.budget),
+            sensitivity=line.sensitivity,
         )
-        for level in range(1, parameters.height + 1)
+        for line in measurements
     ]
 
 
 def _implementation(parameters: Parameters) -> Implementation:
     return Implementation(
         mechanisms=(
-            "two-sided geometric noise (discrete Laplace) on the count of every potential node of "
-            "a prefix tree, exact integer sampling from the operating system's secure generator; "
-            "nodes below the threshold are dropped"
+            "two-sided geometric noise (discrete Laplace) on the count of every cell of a table "
+            "(every potential node of a prefix tree, visited or not), exact integer sampling from "
+            "the operating system's secure generator; counts below a threshold are dropped"
         ),
         pre_processing_eda_hyperparameter_tuning=(
             "none on the data: universe, height, threshold and contribution bound are public "
-            "choices; visits outside the universe are dropped, trajectories are cut at the height"
+            "choices; visits outside the universe are dropped, and what one trajectory adds to a "
+            "table is capped"
         ),
         method=parameters.method,
         universe_size=parameters.universe_size,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, log, sqrt
+from math import ceil, exp, expm1, log, sqrt
 
 from pathveil.model.parameters import Parameters
 
@@ -46,8 +46,9 @@ class Forecast:
     @classmethod
     def of(cls, parameters: Parameters) -> "Forecast":
         """Forecast a run. Reads nothing, spends nothing."""
-        alpha = exp(-float(parameters.level_epsilon))
-        noise = sqrt(2 * alpha) / (1 - alpha)
+        epsilon = float(parameters.level_epsilon)
+        alpha = exp(-epsilon)
+        noise = sqrt(2 * alpha) / -expm1(-epsilon)
         expected = parameters.expected_nodes()
         # On level 1 there is one node per location at most; the first invented ones come from
         # the root.
@@ -57,6 +58,6 @@ class Forecast:
             for i in range(1, parameters.height + 1)
         )
         # A count n is lost if the noise is below θ − n: probability α^(n − θ + 1)/(1 + α).
-        margin = log((1 - SURVIVES) * (1 + alpha)) / log(alpha) - 1
+        margin = log((1 - SURVIVES) * (1 + alpha)) / -epsilon - 1
         survives = parameters.threshold + max(0, ceil(margin))
         return cls(parameters, levels, survives, parameters.invented_per_node)

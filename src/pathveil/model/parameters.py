@@ -1,24 +1,30 @@
 """The public parameters of a release, and all that follows from them before any data is read."""
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
+from operator import index
 from typing import Literal, get_args
 
 from pathveil.errors import ParameterError, TreeTooLargeError
 from pathveil.model.budget import Budget
-from pathveil.model.intervals import pass_probability
+from pathveil.model.thresholds import (
+    MOST_SCALES,
+    paper_threshold,
+    pass_fraction,
+    smallest_threshold,
+)
+from pathveil.model.universe import MAX_SIZE
 
-Method = Literal["basic", "full"]
+Method = Literal["basic", "full", "calibrated"]
 METHODS: tuple[str, ...] = get_args(Method)
 MAX_HEIGHT = 1000
 DEFAULT_MAX_NODES = 20_000_000
 
 # The default threshold invents at most this many children per node (DESIGN, decision 1).
 INVENTED_PER_NODE = Fraction(1, 10)
-# Above 200 noise scales nothing is gained: an empty child passes with probability e^(−200).
-MOST_SCALES = 200
-_BITS = 1024
+# The largest scale of the noise. Beyond it no count survives, and sums of counts leave int64.
+LARGEST_SCALE = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +33,12 @@ class Parameters:
 
     Attributes:
         budget: the total ε.
-        height: h, the number of levels of the prefix tree.
+        height: h, the number of levels of the prefix tree; for "calibrated", how much of a
+            trajectory its measurements look at.
         universe_size: |L|.
-        threshold: θ, an integer count.
-        method: "basic" (noisy counts as they are) or "full" (constrained inference).
+        threshold: θ, an integer count. Each table of "calibrated" has its own, above this 1.
+        method: "basic" (noisy counts as they are), "full" (constrained inference) or
+            "calibrated" (more measurements, and trajectories calibrated to them).
         max_trajectories_per_unit: c; adding or removing one unit changes the counts of one
             level by at most c in total, so every level's noise is scaled by it.
         max_nodes: the largest tree that the publisher is ready to hold.
@@ -63,7 +71,7 @@ class Parameters:
             height: h ≥ 1.
             universe_size: |L| ≥ 1.
             threshold: "auto", "paper" or a whole number of trajectories.
-            method: "basic" or "full".
+            method: "basic", "full" or "calibrated".
             max_trajectories_per_unit: c ≥ 1.
             max_nodes: refuse a run whose expected tree is larger.
 
@@ -77,14 +85,22 @@ class Parameters:
             "The number of trajectories per unit", max_trajectories_per_unit, 1, 10**6
         )
         max_nodes = _whole("max_nodes", max_nodes, 1, 10**12)
+        universe_size = _whole("The size of the universe", universe_size, 1, MAX_SIZE)
         if method not in METHODS:
             raise ParameterError(f"The method must be one of {', '.join(METHODS)}.")
         level_epsilon = budget.split(height * contribution)
+        if level_epsilon * LARGEST_SCALE < 1:
+            raise ParameterError(
+                f"The noise would hide counts of {LARGEST_SCALE:,}: nothing could survive. Use a "
+                "larger epsilon, a smaller height or fewer trajectories per unit."
+            )
         parameters = cls(
             budget,
             height,
             universe_size,
-            _choose_threshold(threshold, level_epsilon, universe_size),
+            _own_thresholds(threshold)
+            if method == "calibrated"
+            else _choose_threshold(threshold, level_epsilon, universe_size),
             method,  # type: ignore[arg-type]  # checked above
             contribution,
             max_nodes,
@@ -105,7 +121,9 @@ class Parameters:
     @property
     def invented_per_node(self) -> float:
         """|L|·p_θ: how many empty children of one node are expected to pass θ."""
-        return self.universe_size * float(_pass_fraction(self.level_epsilon, self.threshold))
+        if self.method == "calibrated":  # the thresholds of its tree are chosen for that
+            return float(INVENTED_PER_NODE)
+        return self.universe_size * float(pass_fraction(self.level_epsilon, self.threshold))
 
     def expected_nodes(self) -> list[float]:
         """The expected number of nodes on each level, 1 to h, if no trajectory went deeper than 1.
@@ -133,64 +151,50 @@ class Parameters:
             )
 
 
-def paper_threshold(level_epsilon: Fraction) -> int:
-    """2√2/ε̄, two standard deviations of the noise, rounded up to an integer (section IV-A)."""
-    numerator, denominator = level_epsilon.numerator, level_epsilon.denominator
-    # The smallest t with (t·n)² ≥ 8·d², in integers.
-    root = isqrt(8 * denominator * denominator)
-    root += root * root < 8 * denominator * denominator
-    return -(-root // numerator)
-
-
 def _automatic_threshold(level_epsilon: Fraction, universe_size: int) -> int:
     """The smallest θ, not below the paper's, that invents at most 1/10 child per node."""
-    low = paper_threshold(level_epsilon)
-    if _invents_little(level_epsilon, low, universe_size):
-        return low
-    high = 2 * low
-    while not _invents_little(level_epsilon, high, universe_size):
-        high *= 2
-    while high - low > 1:  # low invents too many, high does not
-        middle = (low + high) // 2
-        if _invents_little(level_epsilon, middle, universe_size):
-            high = middle
-        else:
-            low = middle
-    return high
+    least = paper_threshold(level_epsilon)
+    return smallest_threshold(level_epsilon, universe_size, INVENTED_PER_NODE, least)
 
 
-def _invents_little(level_epsilon: Fraction, threshold: int, universe_size: int) -> bool:
-    return universe_size * _pass_fraction(level_epsilon, threshold) <= INVENTED_PER_NODE
-
-
-def _pass_fraction(level_epsilon: Fraction, threshold: int) -> Fraction:
-    """p_θ, rounded up in the 1024th binary place: the same number on every machine."""
-    if level_epsilon * threshold > 4 * MOST_SCALES:
-        return Fraction(0)
-    return Fraction(pass_probability(level_epsilon, threshold, _BITS).high, 1 << _BITS)
+def _own_thresholds(choice: object) -> int:
+    if choice not in ("auto", 1, "1"):
+        raise ParameterError(
+            "The calibrated method chooses a threshold for each of its tables; leave it at 'auto'."
+        )
+    return 1
 
 
 def _choose_threshold(choice: object, level_epsilon: Fraction, universe_size: int) -> int:
-    if isinstance(choice, str) and choice.strip().lstrip("+").isdecimal():
-        choice = int(choice) if len(choice) < 20 else 10**20  # noqa: PLR2004
-    if choice == "auto":
+    text = choice.strip() if isinstance(choice, str) else ""
+    if text == "auto":
         return _automatic_threshold(level_epsilon, universe_size)
-    if choice == "paper":
+    if text == "paper":
         return paper_threshold(level_epsilon)
-    if isinstance(choice, bool) or not isinstance(choice, int) or choice < 1:
+    threshold = int(text) if re.fullmatch(r"\+?\d{1,20}", text) else _integer(choice)
+    if threshold is None or threshold < 1:
         raise ParameterError(
             "The threshold must be 'auto', 'paper' or a whole number of trajectories, 1 or more."
         )
     most = MOST_SCALES * level_epsilon.denominator // level_epsilon.numerator
-    if choice > max(most, 1):
+    if threshold > max(most, 1):
         raise ParameterError(
-            f"A threshold of {choice} is more than {MOST_SCALES} times the noise: nothing is "
-            f"gained above {most}."
+            f"The threshold is more than {MOST_SCALES} times the noise: nothing is gained above "
+            f"{most:,}."
         )
-    return choice
+    return threshold
 
 
 def _whole(what: str, value: object, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+    number = _integer(value)
+    if number is None or not least <= number <= most:
         raise ParameterError(f"{what} must be a whole number from {least} to {most:,}.")
-    return value
+    return number
+
+
+def _integer(value: object) -> int | None:
+    """A whole number of any type (NumPy's too) as an int; None for anything else."""
+    try:
+        return None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None

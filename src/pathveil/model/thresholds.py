@@ -1,6 +1,7 @@
 """Thresholds: public integers that decide which noisy counts are kept."""
 
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt
 
 from pathveil.model.intervals import pass_probability
@@ -19,6 +20,7 @@ def paper_threshold(epsilon: Fraction) -> int:
     return -(-root // numerator)
 
 
+@lru_cache(maxsize=256)
 def smallest_threshold(epsilon: Fraction, cells: int, invented: Fraction, least: int = 1) -> int:
     """The smallest θ ≥ ``least`` at which at most ``invented`` of ``cells`` empty cells pass."""
 

@@ -121,7 +121,9 @@ def _choose(
         trajectory=trajectory,
         order=order,
         location=location,
-        showable=source.showable(universe),
+        showable=source.showable(
+            universe, [name for name in (unit, trajectory, order, location) if name]
+        ),
     )
     if not source.is_list(columns.location):
         return columns

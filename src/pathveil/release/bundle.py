@@ -1,6 +1,5 @@
 """The release bundle on disk: written whole or not at all, read with suspicion."""
 
-import hashlib
 import json
 import os
 import shutil
@@ -10,14 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from pydantic import ValidationError
 
 from pathveil.errors import ParameterError, ReleaseError
-from pathveil.model.budget import Budget
-from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE, Certificate, FileRecord
+from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE, Certificate
 from pathveil.model.parameters import Parameters
 from pathveil.release import tables
 from pathveil.release.datapackage import DATAPACKAGE, describe
+from pathveil.release.file_records import check_files, file_records
+from pathveil.release.measured_tree import prefix_counts
 from pathveil.report.page import REPORT, render_report
 
 if TYPE_CHECKING:
@@ -25,23 +26,39 @@ if TYPE_CHECKING:
 
 STAMP = "NOT-PRIVATE.txt"
 INTERNAL_MARK = "INTERNAL"
+STAGING = ".pathveil-"
+
+
+def is_taken(directory: Path) -> bool:
+    """Whether something is there that a release would overwrite: anything but an empty folder.
+
+    Raises:
+        ReleaseError: if it can't be the path of a folder.
+    """
+    if "\0" in str(directory):
+        raise ReleaseError("The path of a release can't hold a NUL character.")
+    try:
+        if directory.is_symlink() or not directory.is_dir():
+            return os.path.lexists(directory)
+        return any(directory.iterdir())
+    except OSError as error:
+        raise ReleaseError(f"Can't write to {directory}: {error.strerror}.") from None
 
 
 def check_free(directory: Path) -> None:
-    """Refuse a folder that is taken; called before anything is read or spent.
+    """Refuse a folder that can't become a release; called before anything is read or spent.
 
     Raises:
-        ReleaseError: if the folder exists and is not empty, or its parent can't be written.
+        ReleaseError: if the folder is taken, or nothing can be created beside it.
     """
-    parent = directory.absolute().parent
+    if is_taken(directory):
+        raise ReleaseError(
+            f"{directory} exists already; a release is never overwritten. Choose a new folder."
+        )
+    target = directory.absolute()
     try:
-        if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-            raise ReleaseError(
-                f"{directory} exists already; a release is never overwritten. Choose a new folder."
-            )
-        parent.mkdir(parents=True, exist_ok=True)
-        if not os.access(parent, os.W_OK | os.X_OK):
-            raise ReleaseError(f"The folder {parent} can't be written to.")
+        beside = next(folder for folder in target.parents if os.path.lexists(folder))
+        Path(tempfile.mkdtemp(prefix=STAGING, dir=beside)).rmdir()
     except OSError as error:
         raise ReleaseError(f"Can't write to {directory}: {error.strerror}.") from None
 
@@ -52,12 +69,12 @@ def write_bundle(release: "Release", directory: Path, *, csv: bool = False) -> P
     try:
         with _staged(directory) as staging:
             _write_files(release, staging, csv=csv)
-            certificate = release.certificate.model_copy(update={"files": _records(staging)})
+            certificate = release.certificate.model_copy(update={"files": file_records(staging)})
             _write_text(staging / CERTIFICATE_FILE, certificate.model_dump_json(indent=2) + "\n")
     except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "writing failed"
         raise ReleaseError(
-            f"Could not write the release to {directory}: {error.strerror or 'write failed'}. "
-            "Nothing was left behind."
+            f"Could not write the release to {directory}: {reason}. No part of it was left behind."
         ) from None
     return directory
 
@@ -71,7 +88,11 @@ def read_release(directory: str | Path) -> "Release":
     from pathveil.release.release import Release
 
     directory = Path(directory)
+    if "\0" in str(directory):
+        raise ReleaseError("The path of a release can't hold a NUL character.")
     certificate = read_certificate(directory)
+    _check_not_internal(directory)
+    _check_listing(certificate)
     check_files(directory, certificate)
     universe = tables.read_locations(directory / tables.LOCATIONS)
     parameters = _parameters(certificate)
@@ -83,7 +104,12 @@ def read_release(directory: str | Path) -> "Release":
         parameters,
         is_private=certificate.status != NOT_PRIVATE,
     )
-    return Release(universe, tree)
+    if parameters.method != "calibrated":
+        return Release(universe, tree)
+    paths = tables.read_trajectories(directory / tables.TRAJECTORIES, universe)
+    if not np.array_equal(prefix_counts(tree, paths), tree.estimate):
+        raise ReleaseError("The estimates of the prefix tree are not those of the trajectories.")
+    return Release(universe, tree, paths)
 
 
 def read_certificate(directory: Path) -> Certificate:
@@ -100,107 +126,93 @@ def read_certificate(directory: Path) -> Certificate:
         raise ReleaseError(f"{path} does not match the certificate's schema, at {where}.") from None
 
 
-def check_files(directory: Path, certificate: Certificate) -> None:
-    """Every listed file is there and unchanged, every needed file is listed, nothing is added."""
-    needed = {tables.TRAJECTORIES, tables.TREE, tables.LOCATIONS, DATAPACKAGE, REPORT}
-    missing = needed - certificate.files.keys()
-    if missing:
-        raise ReleaseError(f"The certificate does not list {', '.join(sorted(missing))}.")
-    for name in certificate.files:
-        if Path(name).name != name:
-            raise ReleaseError("The certificate lists a file outside the bundle.")
-    try:
-        present = {path.name for path in directory.iterdir()} - {CERTIFICATE_FILE}
-    except OSError as error:
-        raise ReleaseError(f"Can't read {directory}: {error.strerror}.") from None
-    for name in sorted(present):
-        if name.startswith(INTERNAL_MARK):
-            raise ReleaseError(
-                f"{directory} holds {name}: INTERNAL figures were computed from raw data and must "
-                "not be published. Remove the file."
-            )
-    strange = present ^ certificate.files.keys()
-    if strange:
+def _check_not_internal(directory: Path) -> None:
+    for path in sorted(directory.glob(f"{INTERNAL_MARK}*")):
         raise ReleaseError(
-            f"The files of {directory} are not those on the certificate: "
-            f"{', '.join(sorted(strange))}."
+            f"{directory} holds {path.name!r}: INTERNAL figures were computed from raw data and "
+            "must not be published. Remove the file."
         )
-    for name, record in certificate.files.items():
-        if _record(directory / name) != record:
-            raise ReleaseError(f"{directory / name} was changed after it was published.")
+
+
+def _check_listing(certificate: Certificate) -> None:
+    """The certificate lists the files that a release has, and no others."""
+    needed = {tables.TRAJECTORIES, tables.TREE, tables.LOCATIONS, DATAPACKAGE, REPORT}
+    if certificate.status == NOT_PRIVATE:
+        needed.add(STAMP)
+    wrong = (certificate.files.keys() - {tables.TRAJECTORIES_CSV}) ^ needed
+    if wrong:
+        raise ReleaseError(
+            "The certificate does not list exactly the files of a release: see "
+            f"{', '.join(map(repr, sorted(wrong)))}."
+        )
 
 
 def verify_bundle(directory: Path) -> "Release":
     """Everything `read_release` checks, and that all the files tell the same story."""
     release = read_release(directory)
-    expected = release.certificate.model_copy(update={"files": {}})
-    found = read_certificate(directory)
-    same_software = found.implementation.software_version == (
-        expected.implementation.software_version
-    )
-    if same_software and found.model_copy(update={"files": {}}) != expected:
-        raise ReleaseError("The certificate's words do not follow from its own parameters.")
-    paths, labels = release.paths(), release.universe.labels
-    told = [
-        (tuple(labels[c] for c in paths.codes[a:b]), int(weight))
-        for a, b, weight in zip(paths.offsets[:-1], paths.offsets[1:], paths.weights, strict=True)
-    ]
-    if tables.read_trajectories_table(directory / tables.TRAJECTORIES) != told:
+    found, expected = read_certificate(directory), release.certificate
+    if not found.adds_up():
+        raise ReleaseError("The certificate's budget does not add up to its epsilon.")
+    if not tables.same_trajectories(
+        directory / tables.TRAJECTORIES, release.paths(), release.universe
+    ):
         raise ReleaseError("The trajectories are not those of the prefix tree.")
+    if found.implementation.software_version != expected.implementation.software_version:
+        return release  # another version may word its texts differently
+    if found.model_copy(update={"files": {}}) != expected:
+        raise ReleaseError("The certificate's words do not follow from its own parameters.")
+    for name, text in _texts(release, csv=tables.TRAJECTORIES_CSV in found.files).items():
+        if (directory / name).read_bytes() != text.encode():
+            raise ReleaseError(
+                f"{directory / name} does not follow from the certificate and the prefix tree."
+            )
     return release
 
 
 def _parameters(certificate: Certificate) -> Parameters:
     choices = certificate.implementation
     try:
-        return Parameters(
-            Budget.parse(certificate.privacy_loss.privacy_parameters.epsilon),
-            choices.height,
-            choices.universe_size,
-            choices.threshold,
-            choices.method,
-            choices.max_trajectories_per_unit,
-            choices.max_nodes,
+        return Parameters.choose(
+            epsilon=certificate.privacy_loss.privacy_parameters.epsilon,
+            height=choices.height,
+            universe_size=choices.universe_size,
+            threshold=choices.threshold,
+            method=choices.method,
+            max_trajectories_per_unit=choices.max_trajectories_per_unit,
+            max_nodes=choices.max_nodes,
         )
     except ParameterError as error:
         raise ReleaseError(f"The certificate's parameters can't be right: {error}") from None
 
 
 def _write_files(release: "Release", folder: Path, *, csv: bool) -> None:
-    universe, tree, paths = release.universe, release.tree, release.paths()
+    universe, paths = release.universe, release.paths()
     tables.write_trajectories(
         folder / tables.TRAJECTORIES, paths, universe, is_private=release.is_private
     )
+    tables.write_tree(folder / tables.TREE, release.tree, universe)
+    for name, text in _texts(release, csv=csv).items():
+        _write_text(folder / name, text)
+
+
+def _texts(release: "Release", *, csv: bool) -> dict[str, str]:
+    """The text files of a bundle, by name: a function of the release alone."""
+    universe = release.universe
+    texts = {
+        tables.LOCATIONS: tables.locations_csv(universe),
+        REPORT: render_report(release, release.certificate),
+        DATAPACKAGE: json.dumps(describe(release, csv=csv), indent=2, ensure_ascii=False) + "\n",
+    }
     if csv:
-        tables.write_trajectories_csv(
-            folder / tables.TRAJECTORIES_CSV, paths, universe, release.parameters.height
+        texts[tables.TRAJECTORIES_CSV] = tables.trajectories_csv(
+            release.paths(), universe, release.longest
         )
-    tables.write_tree(folder / tables.TREE, tree, universe)
-    tables.write_locations(folder / tables.LOCATIONS, universe)
     if not release.is_private:
-        _write_text(
-            folder / STAMP,
+        texts[STAMP] = (
             "NOT PRIVATE: the noise of this release came from an injected generator, which "
-            "anybody may repeat. Use it for tests only; never publish it.\n",
+            "anybody may repeat. Use it for tests only; never publish it.\n"
         )
-    _write_text(folder / REPORT, render_report(release, release.certificate))
-    _write_text(
-        folder / DATAPACKAGE,
-        json.dumps(describe(release, csv=csv), indent=2, ensure_ascii=False) + "\n",
-    )
-
-
-def _records(folder: Path) -> dict[str, FileRecord]:
-    return {path.name: _record(path) for path in sorted(folder.iterdir())}
-
-
-def _record(path: Path) -> FileRecord:
-    try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return FileRecord(sha256=digest, bytes=path.stat().st_size)
-    except OSError as error:
-        raise ReleaseError(f"Can't read {path}: {error.strerror}.") from None
+    return texts
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -211,7 +223,8 @@ def _write_text(path: Path, text: str) -> None:
 def _staged(directory: Path) -> Iterator[Path]:
     """A private folder beside the target that becomes it, or is removed."""
     target = directory.absolute()
-    staging = Path(tempfile.mkdtemp(prefix=".pathveil-", dir=target.parent))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=STAGING, dir=target.parent))
     try:
         yield staging
         for path in staging.iterdir():

@@ -35,7 +35,7 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
         _resource("locations", tables.LOCATIONS, "The public universe.", _location_fields(release)),
     ]
     if csv:
-        positions = {f"location_{i}": "string" for i in range(1, release.parameters.height + 1)}
+        positions = {f"location_{i}": "string" for i in range(1, release.longest + 1)}
         resources.append(
             _resource(
                 "trajectories-csv",

@@ -26,11 +26,18 @@ class Release:
     Attributes:
         universe: the public universe.
         tree: the noisy prefix tree with the released counts.
+
+    Args:
+        universe: the public universe.
+        tree: the tree.
+        paths: the released trajectories, distinct and in canonical order; None if they are
+            those that the tree implies.
     """
 
-    def __init__(self, universe: Universe, tree: EstimatedTree) -> None:
+    def __init__(self, universe: Universe, tree: EstimatedTree, paths: Paths | None = None) -> None:
         self.universe = universe
         self.tree = tree
+        self._paths = distinct_paths(tree, tree.terminal()) if paths is None else paths
 
     @property
     def parameters(self) -> Parameters:
@@ -61,9 +68,10 @@ class Release:
         """The distinct released trajectories with their multiplicities, in canonical order."""
         return self._paths
 
-    @cached_property
-    def _paths(self) -> Paths:
-        return distinct_paths(self.tree, self.tree.terminal())
+    @property
+    def longest(self) -> int:
+        """The number of locations of the longest trajectory that could be, or was, released."""
+        return max(self.parameters.height, int(self._paths.lengths.max(initial=0)))
 
     @cached_property
     def _index(self) -> VisitIndex:

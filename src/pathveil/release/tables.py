@@ -6,13 +6,14 @@ location), and the files carry no times, no sizes of the input and no hashes of 
 
 import csv
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from pathveil.errors import ReleaseError, UniverseError
 from pathveil.model.certificate import NOT_PRIVATE
@@ -20,33 +21,60 @@ from pathveil.model.noisy_tree import EstimatedTree
 from pathveil.model.parameters import Parameters
 from pathveil.model.paths import Paths
 from pathveil.model.universe import Universe
+from pathveil.release.canonical_order import in_canonical_order
 from pathveil.release.csv_cells import escape, unescape
 
 TRAJECTORIES, TRAJECTORIES_CSV = "trajectories.parquet", "trajectories.csv"
 TREE, LOCATIONS = "prefix_tree.parquet", "locations.csv"
 
+_TRAJECTORIES_SCHEMA = pa.schema({"locations": pa.list_(pa.string()), "count": pa.int64()})
+_TREE_SCHEMA = pa.schema(
+    {
+        "parent": pa.int64(),
+        "level": pa.int32(),
+        "location": pa.string(),
+        "noisy_count": pa.int64(),
+        "estimate": pa.int64(),
+    }
+)
+
 
 def write_trajectories(path: Path, paths: Paths, universe: Universe, *, is_private: bool) -> None:
     """One row per distinct trajectory: its list of locations and how often it was released."""
-    locations = pa.ListArray.from_arrays(
-        pa.array(paths.offsets, pa.int32()) if paths.offsets[-1] < 2**31 else _too_long(),
-        _labels(universe).take(pa.array(paths.codes)),
+    _write_parquet(path, _trajectories(paths, universe), is_private=is_private)
+
+
+def same_trajectories(path: Path, paths: Paths, universe: Universe) -> bool:
+    """Whether a file of a bundle holds exactly these trajectories, in this order."""
+    found = _read_parquet(path, _TRAJECTORIES_SCHEMA)
+    return bool(found.equals(_trajectories(paths, universe)))
+
+
+def read_trajectories(path: Path, universe: Universe) -> Paths:
+    """The distinct trajectories of a bundle, checked to be in canonical order."""
+    table = _read_parquet(path, _TRAJECTORIES_SCHEMA)
+    lists = table["locations"].combine_chunks()
+    codes = pc.index_in(lists.flatten(), value_set=_labels(universe))
+    paths = Paths(
+        np.concatenate((np.zeros(1, np.int64), pc.list_value_length(lists).to_numpy().cumsum())),
+        codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32),
+        table["count"].to_numpy(),
     )
-    table = pa.table({"locations": locations, "count": pa.array(paths.weights)})
-    _write_parquet(path, table, is_private=is_private)
+    if np.any(paths.codes < 0) or np.any(paths.weights < 1) or not in_canonical_order(paths):
+        raise ReleaseError(f"{path} does not hold trajectories that pathveil wrote.")
+    return paths
 
 
-def write_trajectories_csv(path: Path, paths: Paths, universe: Universe, height: int) -> None:
+def trajectories_csv(paths: Paths, universe: Universe, longest: int) -> str:
     """The same as CSV: the count, then one column per position, empty after the end."""
     cells = [escape(label) for label in universe.labels]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["count", *(f"location_{i}" for i in range(1, height + 1))])
-        for i, weight in enumerate(paths.weights):
-            codes = paths.codes[paths.offsets[i] : paths.offsets[i + 1]]
-            writer.writerow(
-                [weight, *(cells[code] for code in codes), *[""] * (height - len(codes))]
-            )
+    codes, offsets = paths.codes.tolist(), paths.offsets.tolist()
+    header = ["count", *(f"location_{i}" for i in range(1, longest + 1))]
+    rows = (
+        [weight, *(cells[code] for code in codes[a:b]), *[""] * (longest - (b - a))]
+        for a, b, weight in zip(offsets[:-1], offsets[1:], paths.weights.tolist(), strict=True)
+    )
+    return _csv(header, rows)
 
 
 def write_tree(path: Path, tree: EstimatedTree, universe: Universe) -> None:
@@ -58,12 +86,13 @@ def write_tree(path: Path, tree: EstimatedTree, universe: Universe) -> None:
             "location": _labels(universe).take(pa.array(tree.location)),
             "noisy_count": pa.array(tree.noisy_count),
             "estimate": pa.array(tree.estimate),
-        }
+        },
+        schema=_TREE_SCHEMA,
     )
     _write_parquet(path, table, is_private=tree.is_private)
 
 
-def write_locations(path: Path, universe: Universe) -> None:
+def locations_csv(universe: Universe) -> str:
     """The public universe, in order."""
     header, columns = ["location"], [[escape(label) for label in universe.labels]]
     if universe.names is not None:
@@ -75,10 +104,7 @@ def write_locations(path: Path, universe: Universe) -> None:
             [repr(float(degrees)) for degrees in coordinate]
             for coordinate in (universe.latitude, universe.longitude)
         ]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(zip(*columns, strict=True))
+    return _csv(header, zip(*columns, strict=True))
 
 
 def read_locations(path: Path) -> Universe:
@@ -102,16 +128,18 @@ def read_tree(
     path: Path, universe: Universe, parameters: Parameters, *, is_private: bool
 ) -> EstimatedTree:
     """The prefix tree of a bundle, checked to be one."""
-    table = _read_parquet(path, ["parent", "level", "location", "noisy_count", "estimate"])
-    codes = pa.compute.index_in(table["location"], value_set=_labels(universe))
+    table = _read_parquet(path, _TREE_SCHEMA)
+    if is_private == _is_stamped(table):
+        raise ReleaseError(f"{path} and the certificate disagree on whether it is private.")
+    codes = pc.index_in(table["location"], value_set=_labels(universe))
     if codes.null_count:
         raise ReleaseError(f"{path} names a location that the bundle's universe does not have.")
     tree = EstimatedTree(
-        parent=_numbers(table, "parent", np.int64),
+        parent=table["parent"].to_numpy(),
         location=codes.to_numpy().astype(np.int32),
-        level=_numbers(table, "level", np.int32),
-        noisy_count=_numbers(table, "noisy_count", np.int64),
-        estimate=_numbers(table, "estimate", np.int64),
+        level=table["level"].to_numpy(),
+        noisy_count=table["noisy_count"].to_numpy(),
+        estimate=table["estimate"].to_numpy(),
         parameters=parameters,
         is_private=is_private,
     )
@@ -144,23 +172,25 @@ def tree_problem(tree: EstimatedTree) -> str | None:
     return next((problem for problem, found in problems.items() if found), None)
 
 
-def read_trajectories_table(path: Path) -> list[tuple[tuple[str, ...], int]]:
-    """The distinct trajectories of a bundle with their counts, for `verify`."""
-    table = _read_parquet(path, ["locations", "count"])
-    return [
-        (tuple(row or ()), count)
-        for row, count in zip(
-            table["locations"].to_pylist(), table["count"].to_pylist(), strict=True
-        )
-    ]
+def _trajectories(paths: Paths, universe: Universe) -> Any:
+    if paths.offsets[-1] >= 2**31:
+        raise ReleaseError("The release has more than 2^31 visits; lower the height.")
+    locations = pa.ListArray.from_arrays(
+        pa.array(paths.offsets, pa.int32()), _labels(universe).take(pa.array(paths.codes))
+    )
+    return pa.table({"locations": locations, "count": pa.array(paths.weights)})
 
 
 def _labels(universe: Universe) -> Any:
     return pa.array(universe.labels, pa.string())
 
 
-def _too_long() -> Any:
-    raise ReleaseError("The release has more than 2^31 visits; lower the height.")
+def _csv(header: list[str], rows: Iterable[Iterable[object]]) -> str:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def _write_parquet(path: Path, table: Any, *, is_private: bool) -> None:
@@ -169,16 +199,17 @@ def _write_parquet(path: Path, table: Any, *, is_private: bool) -> None:
     pq.write_table(table, path, compression="zstd")
 
 
-def _read_parquet(path: Path, columns: list[str]) -> Any:
+def _is_stamped(table: Any) -> bool:
+    return b"pathveil" in (table.schema.metadata or {})
+
+
+def _read_parquet(path: Path, schema: Any) -> Any:
+    """A table of a bundle, with exactly the columns that we write and no missing values."""
     try:
-        table = pq.ParquetFile(path).read()
-        return table.select(columns)
-    except (pa.ArrowException, KeyError, OSError):
-        raise ReleaseError(f"{path} is not a readable Parquet file of a release.") from None
-
-
-def _numbers(table: Any, column: str, dtype: type[np.generic]) -> NDArray[Any]:
-    values = table[column]
-    if values.null_count or not pa.types.is_integer(values.type):
-        raise ReleaseError(f"The column {column} must hold whole numbers.")
-    return np.ascontiguousarray(values.to_numpy(), dtype=dtype)
+        with pq.ParquetFile(path) as file:
+            table = file.read()
+    except (pa.ArrowException, OSError):
+        raise ReleaseError(f"{path} is not a readable Parquet file.") from None
+    if not table.schema.equals(schema) or any(column.null_count for column in table.columns):
+        raise ReleaseError(f"{path} does not have the columns of a release.")
+    return table

@@ -93,6 +93,12 @@ def choose_columns(
     return Columns(named["unit"], named["trajectory"], named["order"], named["location"])
 
 
+def resembles_columns(names: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether one of the names is, or nearly is, a column that was asked for or is well known."""
+    known = [*wanted, *(name for group in _WELL_KNOWN.values() for name in group)]
+    return any(_did_you_mean(name, names) for name in known)
+
+
 def _check_named(role: str, name: str, available: Sequence[str], *, showable: bool) -> None:
     if not isinstance(name, str):
         raise ParameterError(f"The {role} column must be given by its name, as text.")

@@ -6,13 +6,13 @@ header's is dropped on its own; see `csv_lines` for what a line is.
 """
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from pathveil.errors import InputError
 from pathveil.model.universe import Universe
-from pathveil.raw.sources.columns import Columns
+from pathveil.raw.sources.columns import Columns, resembles_columns
 from pathveil.raw.sources.failures import attempt
 from pathveil.raw.sources.raw_rows import RawRows
 
@@ -50,15 +50,17 @@ class CsvFile:
         """A cell of a CSV file is never a list."""
         return False
 
-    def showable(self, universe: Universe) -> bool:
+    def showable(self, universe: Universe, wanted: Sequence[str]) -> bool:
         """Whether the first line is surely a header, so that an error may list its cells.
 
         If somebody forgot the header, the first line is a person's row: a cell of it is a
-        number, a timestamp or a known location.
+        number, a timestamp or a known location, and no cell is like a column name.
         """
         from pathveil.raw.sources.order_values import is_order_text
 
-        return not any(name in universe or is_order_text(name) for name in self.names)
+        if any(name in universe or is_order_text(name) for name in self.names):
+            return False
+        return resembles_columns(self.names, wanted)
 
     def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
         """Yield the rows of one block of lines after the other."""

@@ -1,6 +1,6 @@
 """Parquet, in long form or with a list column, one row group after the other."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -34,7 +34,7 @@ class ParquetFile:
         """Whether the column's type is a list."""
         return is_list_type(self._schema.field(column).type)
 
-    def showable(self, universe: Universe) -> bool:  # noqa: ARG002
+    def showable(self, universe: Universe, wanted: Sequence[str]) -> bool:  # noqa: ARG002
         """A Parquet schema is never a row of data."""
         return True
 

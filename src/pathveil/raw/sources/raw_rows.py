@@ -1,6 +1,6 @@
 """What every source gives: its columns' names, and its rows piece by piece."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -45,7 +45,7 @@ class Source(Protocol):
         """Whether a column holds lists, so that a row is a whole trajectory."""
         ...
 
-    def showable(self, universe: Universe) -> bool:
+    def showable(self, universe: Universe, wanted: Sequence[str]) -> bool:
         """Whether the column names are surely names, and not a row of data."""
         ...
 

@@ -1,0 +1,80 @@
+"""Write docs/cli.md from the commands themselves: ``python docs/make_cli.py``."""  # noqa: INP001
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from pathveil.cli.app import app
+
+PAGE = Path(__file__).with_name("cli.md")
+
+INTRODUCTION = """\
+# The command line
+
+<!-- Written by `python docs/make_cli.py` from the commands themselves; a test compares them. -->
+
+`pathveil --help` and `pathveil COMMAND --help` say the same. Results go to stdout, messages and
+progress to stderr. Every command has `--json` for scripts. Colours are off when the output is not
+a terminal, and when `NO_COLOR` is set.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 2 | the request or the data can't be used; one message on stderr says why and what to do |
+| 70 | a bug of ours; please report it |
+| 129, 130, 143 | stopped by a closed terminal, by Ctrl-C, by `kill` |
+
+Whatever happens, a release folder appears whole or not at all, and no message quotes a row of the
+raw data. `PATHVEIL_DEBUG=1` shows tracebacks on your own terminal, which may.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    group: Any = typer.main.get_command(app)
+    return "\n".join([INTRODUCTION, *map(_section, group.commands.values())])
+
+
+def _section(command: Any) -> str:
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option"]
+    usage = " ".join(["pathveil", command.name, *(_placeholder(p) for p in arguments), "[OPTIONS]"])
+    text, _, example = command.help.partition("Example:")
+    lines = [f"## pathveil {command.name}", "", f"`{usage}`", "", *_filled(text), ""]
+    if example:
+        lines += ["```sh", *_shell(example.strip(" `\n")), "```", ""]
+    lines += ["| argument or option | default | what it is |", "|---|---|---|"]
+    lines += [_row(_placeholder(p), p) for p in arguments]
+    lines += [_row(", ".join(p.opts), p) for p in options]
+    return "\n".join(lines) + "\n"
+
+
+def _placeholder(argument: Any) -> str:
+    return str(argument.metavar or argument.name.upper())
+
+
+def _filled(text: str) -> list[str]:
+    paragraphs = text.strip().split("\n\n")
+    return "\n\n".join(textwrap.fill(paragraph, 99) for paragraph in paragraphs).splitlines()
+
+
+def _shell(example: str) -> list[str]:
+    lines = textwrap.wrap(" ".join(example.split()), 96, subsequent_indent="    ")
+    return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
+
+
+def _row(name: str, parameter: Any) -> str:
+    if parameter.required:
+        default = "required"
+    elif parameter.default is None or parameter.default is False:
+        default = ""
+    else:
+        default = f"`{parameter.default}`"
+    explained = " ".join((parameter.help or "").split()).replace("|", "\\|")
+    return f"| `{name}` | {default} | {explained} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

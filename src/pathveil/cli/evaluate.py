@@ -1,0 +1,157 @@
+"""``pathveil evaluate``: raw data against a release. INTERNAL: its figures are not private."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pathveil.cli import options
+
+if TYPE_CHECKING:
+    from pathveil.evaluation.measures import Evaluation
+    from pathveil.release.release import Release
+
+_EVALUATION = "The evaluation"
+
+
+def evaluate(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="INPUT",
+            help="The CSV or Parquet file that the release was made from.",
+            show_default=False,
+        ),
+    ],
+    directory: options.Bundle,
+    unit_column: options.UnitColumn = None,
+    trajectory_column: options.TrajectoryColumn = None,
+    order_column: options.OrderColumn = None,
+    location_column: options.LocationColumn = None,
+    queries: Annotated[
+        int,
+        typer.Option(
+            help="Random count queries, in four subsets together.", rich_help_panel=_EVALUATION
+        ),
+    ] = 40_000,
+    patterns: Annotated[
+        int,
+        typer.Option(
+            "--patterns",
+            "-k",
+            help="Top patterns to compare.",
+            min=1,
+            rich_help_panel=_EVALUATION,
+        ),
+    ] = 100,
+    seed: Annotated[
+        int, typer.Option(help="Fixes the random queries.", min=0, rich_help_panel=_EVALUATION)
+    ] = 0,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            help="The HTML page. Its name is given the prefix INTERNAL- if it has none, and it "
+            "may not lie in a release bundle.",
+            rich_help_panel="The output",
+        ),
+    ] = Path("INTERNAL-evaluation.html"),
+    json: options.Json = False,
+) -> None:
+    """Compare a release with the raw data it was made from. INTERNAL, not private.
+
+    Prints a table of utility measures, each beside the score of an empty release, and writes a
+    page with plots. Give the same column options as for `pathveil publish`: the raw data is
+    bounded to the same number of trajectories per unit as the release says, and compared as such.
+
+    Example: `pathveil evaluate taps.csv release --unit-column card_id --order-column tapped_at
+    --location-column stop`
+    """
+    from pathveil.cli.console import progress
+    from pathveil.cli.reading import read_for_curator
+    from pathveil.evaluation.charts import altair
+    from pathveil.evaluation.evaluation_page import evaluation_page
+    from pathveil.evaluation.internal import internal_path, write_internal
+    from pathveil.evaluation.measures import evaluate as measure
+    from pathveil.release.bundle import read_release
+
+    # All that can be refused is refused before a row is read.
+    page = internal_path(out)
+    altair()
+    release = read_release(directory)
+    database = read_for_curator(
+        source,
+        release.universe,
+        unit=unit_column,
+        trajectory=trajectory_column,
+        order=order_column,
+        location=location_column,
+        max_trajectories_per_unit=release.parameters.max_trajectories_per_unit,
+    )
+    with progress("Measuring", total=1) as done:
+        evaluation = measure(
+            database,
+            release,
+            height=release.parameters.height,
+            queries=queries,
+            patterns=patterns,
+            seed=seed,
+            progress=lambda some, every: done(some / every),
+        )
+    with progress("Drawing"):
+        html = evaluation_page(evaluation, release.parameters, is_private=release.is_private)
+    _print(evaluation, release, write_internal(page, html), json=json)
+
+
+def _print(evaluation: "Evaluation", release: "Release", page: Path, *, json: bool) -> None:
+    from pathveil.cli.console import print_json, print_table, stdout_console
+    from pathveil.evaluation.internal import NOTICE, stamped
+    from pathveil.evaluation.pages import number
+
+    if json:
+        print_json(stamped({**_values(evaluation, release), "page": str(page)}))
+        return
+    console = stdout_console()
+    console.print(NOTICE, style="bold red")
+    groups = dict.fromkeys(figure.measure.group for figure in evaluation.figures)
+    for group in groups:
+        print_table(
+            group,
+            ["measure", "release", "empty release", "better"],
+            [
+                (
+                    figure.measure.name,
+                    number(figure.release),
+                    number(figure.empty),
+                    figure.measure.better,
+                )
+                for figure in evaluation.figures
+                if figure.measure.group == group
+            ],
+            numbers={1, 2},
+        )
+    console.print(
+        "The raw data is compared as bounded for the release: at most "
+        f"{release.parameters.max_trajectories_per_unit} per unit.",
+        highlight=False,
+    )
+    console.print("The page is", style="bold", end=" ")
+    console.print(str(page), markup=False, highlight=False)
+
+
+def _values(evaluation: "Evaluation", release: "Release") -> dict[str, object]:
+    return {
+        "max_trajectories_per_unit": release.parameters.max_trajectories_per_unit,
+        "status": release.certificate.status,
+        "measures": {
+            figure.measure.key: {
+                "name": figure.measure.name,
+                "group": figure.measure.group,
+                "release": figure.release,
+                "empty_release": figure.empty,
+                "better": figure.measure.better,
+            }
+            for figure in evaluation.figures
+        },
+    }

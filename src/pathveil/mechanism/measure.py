@@ -1,0 +1,185 @@
+"""The measurements of the calibrated method: eight statistics, one budget.
+
+Why all of it is ε-differentially private. Adding or removing a unit adds or removes at most c
+trajectories. Each statistic below caps what one trajectory adds to its table (the caps and shares
+are public: `model.measurement_plan`), so the unit changes the table by at most cap·c in L1, and
+noise of parameter share·ε/(cap·c) on every cell, empty ones included, costs share·ε. The tables
+are measured one after another; their budgets add up to ε (sequential composition).
+
+The second stage looks only at candidate locations, which were chosen from the noisy first stage:
+given what the first stage published, they are the same for two neighbouring databases. Dropping
+the cells of other locations only lowers what a trajectory adds.
+
+| statistic | a trajectory adds at most | because |
+|---|---|---|
+| total | 1 | it is one trajectory |
+| shapes | 1 | it has one shape |
+| last locations | 1 | it ends once |
+| visits | h | counting stops after h cells |
+| actions | h | counting stops after h steps |
+| moves | d − 1 | one for each of its first d distinct locations but the first |
+| pairs | d(d − 1)/2 | one for each pair of its first d distinct locations |
+| prefix tree, each level | 1 | it has one prefix of each length, or has ended |
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.mechanism.grow_tree import Progress
+from pathveil.mechanism.noisy_table import dense_table, sparse_table
+from pathveil.mechanism.randomness import Randomness
+from pathveil.model.measurement_plan import Measurement, MeasurementPlan
+from pathveil.model.measurements import Measurements, NoisyTable, Popularity, TreeLevel
+from pathveil.model.thresholds import smallest_threshold
+from pathveil.raw.candidate_prefixes import candidate_prefixes
+from pathveil.raw.counting.memory import MemoryCounter
+from pathveil.raw.counting.protocol import Survivors
+from pathveil.raw.database import TrajectoryDatabase
+from pathveil.statistics.actions import action_counts
+from pathveil.statistics.first_visits import first_visits, move_cells, pair_cells
+from pathveil.statistics.shapes import SHAPES, shape_cells
+from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
+
+COUNTED_AT_ONCE = 1 << 23  # cells that are counted in one array rather than by sorting
+DENSE_CELLS = 4096  # a table of candidate pairs up to this size is measured cell by cell
+INVENTED_MOVES = Fraction(3, 10)  # per candidate, at most
+INVENTED_PAIRS = Fraction(20)  # in all
+INVENTED_CHILDREN = Fraction(1, 10)  # per node of the tree
+
+ChooseCandidates = Callable[[Popularity], NDArray[np.int64]]
+"""Post-processing: from the noisy first stage to sorted location codes."""
+
+
+def measure(
+    database: TrajectoryDatabase,
+    plan: MeasurementPlan,
+    choose_candidates: ChooseCandidates,
+    randomness: Randomness,
+    progress: Progress = lambda _done, _all: None,
+) -> Measurements:
+    """Measure everything that the calibrated method needs. Spends the plan's budget, all of it."""
+    popularity = measure_popularity(database, plan, randomness)
+    progress(1, 3)
+    candidates = choose_candidates(popularity)
+    actions, moves, pairs = _measure_habits(database, plan, candidates, randomness)
+    progress(2, 3)
+    tree = _measure_tree(database, plan, candidates, randomness)
+    progress(3, 3)
+    return Measurements(popularity, candidates, actions, moves, pairs, tree)
+
+
+def measure_popularity(
+    database: TrajectoryDatabase, plan: MeasurementPlan, randomness: Randomness
+) -> Popularity:
+    """The first stage: total, shapes, last locations, visits."""
+    offsets, codes, size = database.offsets, database.codes, len(database.universe)
+    some = np.diff(offsets) > 0
+    shapes = shape_cells(offsets, codes, size)[some]
+    last = codes[offsets[1:][some] - 1]
+    _, visits = visit_cells(offsets, codes, size, plan.visits_cap)
+    total = np.array([np.count_nonzero(some)])
+    return Popularity(
+        universe_size=size,
+        total=dense_table(total, plan.total.epsilon, randomness),
+        shapes=_dense(shapes, SHAPES, plan.shapes, randomness),
+        last_locations=_dense(last, size, plan.last_locations, randomness),
+        visits=_dense(visits, MULTIPLICITIES * size, plan.visits, randomness),
+    )
+
+
+def _measure_habits(
+    database: TrajectoryDatabase,
+    plan: MeasurementPlan,
+    candidates: NDArray[np.int64],
+    randomness: Randomness,
+) -> tuple[NoisyTable, NoisyTable, NoisyTable]:
+    """Actions, moves and pairs."""
+    offsets, codes, size = database.offsets, database.codes, len(database.universe)
+    actions = action_counts(offsets, codes, size, plan.steps)
+    # As positions among the candidates; the others become unnamed places, which have no cells.
+    visited, reached_from = (
+        _positions(candidates, size)[places]
+        for places in first_visits(offsets, codes, size, plan.most_distinct)
+    )
+    count = len(candidates)
+    moves = move_cells(visited, reached_from, count)
+    _, pairs = pair_cells(visited, count)
+    return (
+        dense_table(actions.ravel(), plan.actions.epsilon, randomness),
+        _table(moves, count * count, plan.moves, INVENTED_MOVES * count, randomness),
+        _table(pairs, count * count, plan.pairs, INVENTED_PAIRS, randomness),
+    )
+
+
+def _measure_tree(
+    database: TrajectoryDatabase,
+    plan: MeasurementPlan,
+    candidates: NDArray[np.int64],
+    randomness: Randomness,
+) -> tuple[TreeLevel, ...]:
+    """The prefix tree over the candidates, where ending is one more child of every node."""
+    counter = MemoryCounter(candidate_prefixes(database, candidates, len(plan.tree)))
+    labels = len(candidates) + 1
+    end = len(candidates)
+    levels: list[TreeLevel] = []
+    survivors, expanded = Survivors.root(), np.zeros(1, dtype=np.int64)
+    for measurement in plan.tree:
+        exact = counter.count_children(survivors)
+        theta = smallest_threshold(measurement.epsilon, labels, INVENTED_CHILDREN)
+        table = sparse_table(
+            exact.node * labels + exact.location,
+            exact.count,
+            len(expanded) * labels,
+            measurement.epsilon,
+            theta,
+            randomness,
+        )
+        node, label = table.keys // labels, table.keys % labels
+        levels.append(TreeLevel(expanded[node], label, table))
+        # Nobody goes on after the end.
+        expanded = np.flatnonzero(label != end)
+        survivors = Survivors(node[expanded], label[expanded].astype(np.int32))
+        if not len(expanded):
+            break
+    return tuple(levels)
+
+
+def _dense(
+    cells: NDArray[np.integer], size: int, measurement: Measurement, randomness: Randomness
+) -> NoisyTable:
+    return dense_table(np.bincount(cells, minlength=size), measurement.epsilon, randomness)
+
+
+def _table(
+    cells: NDArray[np.int64],
+    size: int,
+    measurement: Measurement,
+    invented: Fraction,
+    randomness: Randomness,
+) -> NoisyTable:
+    """Dense if the table is small, a fact about candidates only; else above a threshold."""
+    if size <= DENSE_CELLS:
+        return _dense(cells, size, measurement, randomness)
+    occupied, counts = _occupied(cells, size)
+    theta = smallest_threshold(measurement.epsilon, size, invented)
+    return sparse_table(occupied, counts, size, measurement.epsilon, theta, randomness)
+
+
+def _occupied(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The cells that occur, sorted, and how often."""
+    if size > COUNTED_AT_ONCE:
+        return np.unique(cells, return_counts=True)
+    counts = np.bincount(cells, minlength=size)
+    occupied = np.flatnonzero(counts)
+    return occupied, counts[occupied]
+
+
+def _positions(candidates: NDArray[np.int64], universe_size: int) -> NDArray[np.int32]:
+    """Location code → position among the candidates, or how many there are; -1 stays -1."""
+    position = np.full(universe_size + 1, len(candidates), dtype=np.int32)
+    position[candidates] = np.arange(len(candidates), dtype=np.int32)
+    position[-1] = -1
+    return position

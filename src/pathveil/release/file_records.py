@@ -1,0 +1,43 @@
+"""The files of a bundle and their hashes: is everything there, unchanged, and nothing added?"""
+
+import hashlib
+from pathlib import Path
+
+from pathveil.errors import ReleaseError
+from pathveil.model.certificate import CERTIFICATE_FILE, Certificate, FileRecord
+
+
+def file_records(folder: Path) -> dict[str, FileRecord]:
+    """The size and hash of every file of a folder, by name."""
+    return {path.name: _record(path) for path in sorted(folder.iterdir())}
+
+
+def check_files(directory: Path, certificate: Certificate) -> None:
+    """Every file on the certificate is there and unchanged, and there is no other.
+
+    Raises:
+        ReleaseError: if not.
+    """
+    _check_names(directory, set(certificate.files))
+    for name, record in certificate.files.items():
+        if _record(directory / name) != record:
+            raise ReleaseError(f"{directory / name} was changed after it was published.")
+
+
+def _check_names(directory: Path, listed: set[str]) -> None:
+    try:
+        present = {path.name for path in directory.iterdir()} - {CERTIFICATE_FILE}
+    except OSError as error:
+        raise ReleaseError(f"Can't read {directory}: {error.strerror}.") from None
+    if present != listed:
+        strange = ", ".join(map(repr, sorted(present ^ listed)))
+        raise ReleaseError(f"The files of {directory} are not those on the certificate: {strange}.")
+
+
+def _record(path: Path) -> FileRecord:
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return FileRecord(sha256=digest, bytes=path.stat().st_size)
+    except OSError as error:
+        raise ReleaseError(f"Can't read {path}: {error.strerror}.") from None

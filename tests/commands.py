@@ -1,0 +1,84 @@
+"""The command line in another process, and bundles to tamper with."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command said."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self):
+        return json.loads(self.out)
+
+
+def tree_of_files(folder):
+    """Every path below a folder."""
+    return {str(path) for path in folder.rglob("*")}
+
+
+def spawn(*arguments, **options):
+    """Start a command in another process."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pathveil", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def finish(process, timeout=120):
+    """Wait for it and collect what it said."""
+    out, err = process.communicate(timeout=timeout)
+    return Result(process.returncode, out, err)
+
+
+def edit_certificate(bundle, change):
+    """Apply a change to the certificate's JSON."""
+    path = bundle / "privacy-certificate.json"
+    certificate = json.loads(path.read_text(encoding="utf-8"))
+    change(certificate)
+    path.write_text(json.dumps(certificate, indent=2), encoding="utf-8")
+
+
+def rehash(bundle):
+    """Make the certificate's hashes fit the files again, so that only deeper checks can object."""
+
+    def change(certificate):
+        for name in certificate["files"]:
+            content = (bundle / name).read_bytes()
+            digest = hashlib.sha256(content).hexdigest()
+            certificate["files"][name] = {"sha256": digest, "bytes": len(content)}
+
+    edit_certificate(bundle, change)
+
+
+def publish_arguments(taps="taps.csv", universe="stops.csv", out="out", **changes):
+    """The arguments of a publish that works; ``changes`` replace options, None removes one."""
+    options = {
+        "universe": universe,
+        "unit-column": "card_id",
+        "order-column": "seq",
+        "location-column": "stop_id",
+        "epsilon": "4",
+        "height": "4",
+        "out": out,
+    }
+    options |= {name.replace("_", "-"): value for name, value in changes.items()}
+    given = [(f"--{name}", value) for name, value in options.items() if value is not None]
+    return ["publish", taps, *(argument for pair in given for argument in pair)]
+
+
+def environment(folder, **more):
+    """The environment of another process: as ours, but at home in the test's folder."""
+    variables = {name: value for name, value in os.environ.items() if name != "PATHVEIL_DEBUG"}
+    return variables | {"HOME": str(folder), "COLUMNS": "200"} | more

@@ -1,0 +1,336 @@
+"""The command line end to end: simulate, publish, verify, ask; and what it promises its users."""
+
+import json
+import os
+import pty
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from tests.commands import environment, finish, publish_arguments, spawn
+
+import pathveil as pv
+from pathveil.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = typer.main.get_command(app).commands
+
+
+# The main job
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_simulate_publish_verify_and_ask(pathveil, folder, kind):
+    flag = ["--csv"] if kind == "csv" else []
+    simulated = pathveil(
+        "simulate", "--riders", 3000, "--stops", 40, "--out", "week", "--json", *flag
+    )
+    assert simulated.json()["taps"] == f"week/taps.{kind}"
+
+    taps, stops = f"week/taps.{kind}", "week/stops.csv"
+    published = pathveil(*publish_arguments(taps, stops, "out"), "--csv", "--json")
+    assert published.code == 0
+    facts = published.json()
+    assert facts["status"] == "PRIVATE"
+    assert facts["epsilon"] == "4"
+    assert {path.name for path in Path("out").iterdir()} == {
+        *("trajectories.parquet", "trajectories.csv", "prefix_tree.parquet", "locations.csv"),
+        *("privacy-certificate.json", "datapackage.json", "report.html"),
+    }
+
+    release = pv.read_release("out")
+    assert facts["released trajectories"] == len(release) > 2500
+    assert release.universe == pv.Universe.read(stops)
+
+    verified = pathveil("verify", "out", "--json").json()
+    assert verified["valid"] is True
+    assert verified["released_trajectories"] == len(release)
+
+    patterns = pathveil("patterns", "out", "-k", 5, "--min-length", 2, "--json").json()["patterns"]
+    assert patterns == [
+        {"locations": list(pattern.locations), "support": pattern.support}
+        for pattern in release.top_patterns(5, min_length=2)
+    ]
+    stop, other = patterns[0]["locations"]
+    for options, expected in (
+        ([], release.count([stop, other])),
+        (["--ordered"], release.count_ordered([stop, other])),
+        (["--prefix"], release.count_prefix([stop, other])),
+    ):
+        answer = pathveil("count", "out", stop, other, "--json", *options).json()
+        assert answer["count"] == expected
+        assert pathveil("count", "out", stop, other, *options).out == f"{expected:,}\n"
+    assert list(folder.parent.rglob(".pathveil-*")) == []
+
+
+@pytest.mark.usefixtures("week")
+def test_csv_and_parquet_hold_the_same_data(pathveil):
+    """At ε = 90 and h = 2 the noise is 0 but once in 10¹⁶ counts: the releases agree."""
+    for kind in ("csv", "parquet"):
+        arguments = publish_arguments(f"taps.{kind}", out=kind, epsilon="90", height="2")
+        assert pathveil(*arguments).code == 0
+    assert pv.read_release("csv").to_sequences() == pv.read_release("parquet").to_sequences()
+
+
+@pytest.mark.usefixtures("week")
+def test_a_release_on_disk_is_the_release_in_memory():
+    universe = pv.Universe.read("stops.csv")
+    database = pv.read_trajectories(
+        "taps.csv", universe, unit="card_id", order="seq", location="stop_id"
+    )
+    release = pv.publish(database, epsilon="2", height=5)
+    release.write("out")
+    back = pv.read_release("out")
+    assert back.is_private
+    assert back.to_sequences() == release.to_sequences()
+    assert back.tree.noisy_count.tolist() == release.tree.noisy_count.tolist()
+    assert back.certificate == release.certificate
+
+
+@pytest.mark.usefixtures("week")
+def test_the_same_injected_generator_gives_the_same_bytes():
+    universe = pv.Universe.read("stops.csv")
+    for name in ("first", "second"):
+        database = pv.read_trajectories(
+            "taps.parquet", universe, unit="card_id", order="seq", location="stop_id"
+        )
+        generator = np.random.default_rng(1)  # noqa: TID251
+        pv.publish(database, epsilon="1", height=4, generator=generator).write(name, csv=True)
+    first = {path.name: path.read_bytes() for path in Path("first").iterdir()}
+    second = {path.name: path.read_bytes() for path in Path("second").iterdir()}
+    assert first == second
+
+
+def test_two_runs_draw_different_noise(week, pathveil):
+    """Level 1 alone has some 30 counts of deviation 1.4: equal runs happen once in 10¹⁵."""
+    trees = []
+    for name in ("first", "second"):
+        pathveil(*publish_arguments(out=name))
+        trees.append((week / name / "prefix_tree.parquet").read_bytes())
+    assert trees[0] != trees[1]
+
+
+@pytest.mark.usefixtures("folder")
+def test_several_trajectories_per_unit(pathveil):
+    Path("stops.csv").write_text("location\na\nb\n")
+    rows = [f"u{u},t{t},1,a\nu{u},t{t},2,b\n" for u in range(100) for t in range(5)]
+    Path("taps.csv").write_text("user_id,trajectory_id,seq,location\n" + "".join(rows))
+    arguments = [
+        *("publish", "taps.csv", "--universe", "stops.csv", "--epsilon", "90", "--height", "2"),
+        *("--out", "out", "-c", "3"),
+    ]
+    result = pathveil(*arguments)
+    assert result.code == 0
+    # ε̄ = 90/(2·3): the noise is 0 but once in 10⁶ counts.
+    assert pv.read_release("out").to_sequences() == [["a", "b"]] * 300
+    assert "200 trajectories over the cap per unit" in result.err
+    certificate = json.loads(Path("out/privacy-certificate.json").read_text())
+    assert certificate["implementation"]["max_trajectories_per_unit"] == 3
+
+
+GOOD_ROWS = "user_id,seq,location\n" + "".join(f"u{i},1,a\n" for i in range(200))
+DROPPED_ROWS = "u1,soon,a\nu2,2,nowhere\nu3,3,nowhere\n"
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_was_dropped_is_told_to_the_curator(pathveil):
+    Path("stops.csv").write_text("location\na\nb\n")
+    Path("taps.csv").write_text(GOOD_ROWS + DROPPED_ROWS)
+    result = pathveil(
+        *("publish", "taps.csv", "--universe", "stops.csv", "--epsilon", "2", "--height", "2"),
+        *("--out", "out"),
+    )
+    assert "1 malformed rows of 203 rows" in result.err
+    assert "2 visits outside the universe of 203 rows" in result.err
+    assert "malformed" not in result.out
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_was_dropped_leaves_no_trace_in_the_bundle():
+    bundles = []
+    for name, rows in (("clean", GOOD_ROWS), ("dirty", GOOD_ROWS + DROPPED_ROWS)):
+        Path("taps.csv").write_text(rows)
+        database = pv.read_trajectories("taps.csv", pv.Universe(["a", "b"]), unit="user_id")
+        generator = np.random.default_rng(1)  # noqa: TID251
+        bundle = pv.publish(database, epsilon="2", height=2, generator=generator).write(name)
+        bundles.append({path.name: path.read_bytes() for path in bundle.iterdir()})
+    assert bundles[0] == bundles[1]
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_demo_never_overwrites(pathveil):
+    small = ["demo", "--riders", 500, "--stops", 10, "--json"]
+    assert pathveil(*small).json()["bundle"] == "pathveil-demo"
+    assert pathveil(*small).json()["bundle"] == "pathveil-demo-2"
+    assert pathveil("verify", "pathveil-demo-2").code == 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_demo_says_where_the_bundle_is_and_what_to_type_next(pathveil):
+    result = pathveil("demo", "--riders", 3000, "--stops", 10, "--epsilon", 8, "--height", 3)
+    assert "The bundle is in pathveil-demo" in result.out
+    line = next(line for line in result.err.splitlines() if line.startswith("Try: pathveil "))
+    assert pathveil(*line.removeprefix("Try: pathveil ").split()).code == 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_simulated_week_says_how_to_publish_it(pathveil):
+    result = pathveil("simulate", "--riders", 300, "--stops", 10, "--seed", 1, "--out", "week [b]")
+    line = next(line for line in result.out.splitlines() if line.startswith("Try: pathveil "))
+    assert "week [b]/taps.parquet" in line
+    words = line.removeprefix("Try: pathveil ").replace("week [b]", "week_[b]").split()
+    assert pathveil(*(word.replace("week_[b]", "week [b]") for word in words)).code == 0
+
+
+@pytest.mark.usefixtures("week")
+def test_a_plan_reads_nothing_and_says_what_a_run_would_do(pathveil):
+    by_size = pathveil("plan", "--epsilon", "1", "--height", "3", "--universe-size", "30", "--json")
+    by_file = pathveil(
+        "plan", "--epsilon", "1", "--height", "3", "--universe", "stops.csv", "--json"
+    )
+    assert by_size.json() == by_file.json()
+    plan = by_size.json()
+    assert [level["budget"] for level in plan["levels"]] == ["1/3"] * 3
+    assert plan["invented_per_node"] <= 0.1
+    text = pathveil("plan", "--epsilon", "1", "--height", "3", "--universe-size", "30").out
+    assert f"A path needs about {plan['smallest_count_likely_to_survive']} trajectories" in text
+
+
+# NOT PRIVATE
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+@pytest.mark.parametrize("command", [["count", "S0001"], ["patterns", "-k", "3"], ["verify"]])
+def test_every_answer_from_an_injected_release_says_not_private(
+    not_private, release, pathveil, command, options
+):
+    name, *more = command
+    assert "NOT PRIVATE" in pathveil(name, not_private, *more, *options).out
+    assert "NOT PRIVATE" not in pathveil(name, release, *more, *options).out
+
+
+# Comfort
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(pathveil, name):
+    result = pathveil(name, "--help")
+    assert result.code == 0
+    assert result.err == ""
+    assert f"Example: pathveil {name}" in " ".join(result.out.split())
+
+
+def test_no_command_at_all_shows_the_help(pathveil):
+    assert pathveil() == pathveil("--help")
+    assert all(name in pathveil().out for name in COMMANDS)
+
+
+def test_the_version(pathveil):
+    assert pathveil("--version").out.startswith("pathveil ")
+
+
+def test_every_command_and_option_is_documented():
+    """If this fails, run ``python docs/make_cli.py``."""
+    make = runpy.run_path(str(ROOT / "docs" / "make_cli.py"))
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert page == make["page"]()
+    for name, command in COMMANDS.items():
+        assert f"## pathveil {name}\n" in page
+        for parameter in command.params:
+            assert parameter.help, (name, parameter.name)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_json_for_scripts(name):
+    assert any("--json" in parameter.opts for parameter in COMMANDS[name].params)
+
+
+def test_colours_are_off_when_the_output_is_not_a_terminal(release):
+    for arguments in (
+        ["verify", release],
+        ["patterns", release],
+        ["--help"],
+        ["verify", "nowhere"],
+    ):
+        result = finish(spawn(*arguments))
+        assert "\x1b" not in result.out + result.err
+
+
+def in_a_terminal(*arguments, **variables):
+    """Run a command with stdout and stderr on a terminal; what it showed."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "pathveil", *map(str, arguments)]
+    settings = environment(Path.cwd(), TERM="xterm-256color", **variables)
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=settings) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:  # how a terminal says that the other side is gone
+            pass
+        os.close(ours)
+    return process.returncode, shown.decode()
+
+
+@pytest.mark.usefixtures("week")
+def test_a_terminal_gets_colours_and_progress_unless_it_asks_for_none():
+    code, shown = in_a_terminal(*publish_arguments())
+    assert code == 0
+    assert "\x1b[1m" in shown
+    assert "Growing the noisy prefix tree" in shown
+    code, shown = in_a_terminal("verify", "out", NO_COLOR="1")
+    assert code == 0
+    assert "\x1b[3" not in shown
+
+
+def test_a_terminal_that_can_not_show_epsilon_still_gets_an_answer():
+    settings = environment(Path.cwd(), PYTHONIOENCODING="ascii")
+    arguments = ["plan", "--epsilon", "1", "--height", "2", "--universe-size", "5"]
+    result = finish(spawn(*arguments, env=settings))
+    assert result.code == 0
+    assert "Forecast for ? = 1" in result.out
+
+
+def test_help_loads_nothing_heavy():
+    """The cold start: what a data officer waits for when typing --help."""
+    code = """
+import sys
+from pathveil.cli.run import run
+assert run(["--help"]) == 0
+heavy = {"numpy", "numba", "pyarrow", "pydantic", "pandas", "scipy", "altair", "jinja2", "duckdb"}
+print("loaded:", sorted(heavy & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "loaded: []"
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = "import sys, pathveil; print(sorted({'numpy', 'numba', 'pyarrow'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_shell_completes_commands():
+    settings = environment(
+        Path.cwd(), _PATHVEIL_COMPLETE="complete_bash", COMP_WORDS="pathveil ver", COMP_CWORD="1"
+    )
+    assert finish(spawn(env=settings)).out.split() == ["verify"]
+
+
+def test_a_failure_shows_its_traceback_only_when_asked(pathveil, monkeypatch):
+    assert "Traceback" not in pathveil("verify", "nowhere").err
+    monkeypatch.setenv("PATHVEIL_DEBUG", "1")
+    assert "Traceback" in pathveil("verify", "nowhere").err
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_python_page_runs():
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(block, "docs/python.md", "exec"), {})

@@ -1,0 +1,131 @@
+"""`pathveil evaluate`: the table, the page, the watermark, and what it refuses."""
+
+import html
+import re
+
+import pytest
+
+import pathveil as pv
+from pathveil.evaluation.measures import evaluate
+
+pytestmark = pytest.mark.usefixtures("week", "release")
+
+COLUMNS = ("--unit-column", "card_id", "--order-column", "seq", "--location-column", "stop_id")
+
+
+def run(pathveil, *more, taps="taps.csv", bundle="release"):
+    return pathveil("evaluate", taps, bundle, *COLUMNS, "--queries", "400", "-k", "20", *more)
+
+
+def test_json_holds_every_measure_beside_its_baseline(week, release, pathveil):
+    result = run(pathveil, "--json", "--seed", "5")
+    assert result.code == 0, result
+    answer = result.json()
+    assert answer["internal"] is True
+    assert "not differentially private" in answer["notice"]
+    assert answer["page"] == "INTERNAL-evaluation.html"
+    bundle = pv.read_release(release)
+    raw = pv.read_trajectories(
+        week / "taps.csv", bundle.universe, unit="card_id", order="seq", location="stop_id"
+    )
+    expected = evaluate(raw, bundle, height=4, queries=400, patterns=20, seed=5)
+    assert {key: (m["release"], m["empty_release"]) for key, m in answer["measures"].items()} == {
+        figure.measure.key: (figure.release, figure.empty) for figure in expected.figures
+    }
+
+
+def test_the_table_names_measures_baselines_and_directions(pathveil):
+    result = run(pathveil)
+    assert result.code == 0, result
+    for words in (
+        "INTERNAL",
+        "empty release",
+        "better",
+        "max|Q| = 4",
+        "True positives",
+        "Jensen-Shannon",
+        "Share of invented paths",
+        "as bounded for the release",
+    ):
+        assert words in result.out
+    assert "INTERNAL-evaluation.html" in result.out
+
+
+def test_parquet_gives_the_same_figures(pathveil):
+    one = run(pathveil, "--json").json()
+    other = run(pathveil, "--json", taps="taps.parquet").json()
+    assert one["measures"] == other["measures"]
+
+
+def test_the_page_is_watermarked_self_contained_and_without_scripts(week, pathveil):
+    result = run(pathveil, "--out", "deep/page.html")
+    assert result.code == 0, result
+    page = week / "deep" / "INTERNAL-page.html"
+    text = page.read_text(encoding="utf-8")
+    assert [path.name for path in (week / "deep").iterdir()] == [page.name]
+    assert 'class="internal"' in text
+    assert "INTERNAL: these figures were computed from the raw data" in text
+    assert text.count("<svg") == 4
+    assert "<script" not in text
+    addresses = set(re.findall(r"(?:https?:)?//[\w.]+[^\"'\s<]*", text))
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert not re.search(r"\b(?:src|href)=", text)
+    assert "default-src 'none'" in text
+
+
+def test_figures_are_written_for_people_and_losses_to_the_empty_release_are_named(week, pathveil):
+    run(pathveil)
+    text = html.unescape((week / "INTERNAL-evaluation.html").read_text(encoding="utf-8"))
+    assert "at most\n1 trajectory\nper unit" in text
+    assert "not better than empty" in text
+
+
+def test_the_raw_data_is_bounded_as_the_release_says(folder, pathveil):
+    visits = [(unit, trip, stop) for unit in range(300) for trip in range(4) for stop in "AB"]
+    lines = [f"u{u},{t},{i},{s}" for i, (u, t, s) in enumerate(visits)]
+    (folder / "trips.csv").write_text("\n".join(["uid,tid,seq,location", *lines, ""]))
+    universe = pv.Universe("ABC")
+    database = pv.read_trajectories(
+        folder / "trips.csv", universe, unit="uid", max_trajectories_per_unit=2
+    )
+    pv.publish(database, epsilon="8", height=2).write(folder / "trips")
+    result = pathveil("evaluate", "trips.csv", "trips", "--queries", "40", "--json")
+    assert result.code == 0, result
+    answer = result.json()
+    assert answer["max_trajectories_per_unit"] == 2
+    # 300 units with 2 of their 4 trajectories each, not 1,200. The root's count has noise of
+    # scale 2·2/8: the ratio is off by a tenth with a probability below e^(−100).
+    assert answer["measures"]["size_ratio"]["release"] == pytest.approx(1, abs=0.1)
+
+
+def test_a_page_is_never_written_into_a_bundle(refuses, pathveil):
+    for out in ("release/page.html", "release/deep/INTERNAL-page.html"):
+        refuses(
+            "evaluate", "taps.csv", "release", *COLUMNS, "--out", out, says="is a release bundle"
+        )
+    assert pathveil("verify", "release").code == 0
+
+
+def test_a_bundle_with_an_internal_file_is_refused(release, refuses):
+    (release / "INTERNAL-evaluation.html").write_text("smuggled in")
+    refuses("evaluate", "taps.csv", "release", *COLUMNS, says="must not be published")
+
+
+def test_what_is_no_release_is_refused_before_the_data_is_read(week, refuses):
+    refuses("evaluate", "taps.csv", "elsewhere", *COLUMNS, says="is not a release")
+    (week / "elsewhere").mkdir()
+    refuses("evaluate", "missing.csv", "elsewhere", *COLUMNS, says="is not a release")
+
+
+def test_data_without_a_trajectory_is_refused(week, pathveil):
+    (week / "taps.csv").write_text("card_id,seq,stop_id\n")
+    result = run(pathveil)
+    assert result.code == 2
+    assert "no trajectory" in result.err.lower()
+    assert not (week / "INTERNAL-evaluation.html").exists()
+
+
+def test_a_release_that_is_not_private_says_so(week, not_private, pathveil):
+    answer = run(pathveil, "--json", bundle=not_private).json()
+    assert answer["status"] == "NOT PRIVATE"
+    assert "NOT PRIVATE" in (week / "INTERNAL-evaluation.html").read_text(encoding="utf-8")

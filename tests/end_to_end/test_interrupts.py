@@ -1,0 +1,134 @@
+"""Ctrl-C, kill and a closed terminal, at every stage: one message, no partial bundle.
+
+Real processes and real signals. A stage is held open so that the signal can't miss it: reading by
+a named pipe that nobody fills, the others by a function that says it was reached and then sleeps.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+from tests.commands import environment, finish, publish_arguments, spawn
+
+# Reached by `publish` while it grows the tree, writes the bundle, and sums up.
+STAGES = {
+    "growing": "pathveil.mechanism.grow_tree.discrete_laplace",
+    "writing": "pathveil.release.bundle.render_report",
+    "summing up": "pathveil.cli.summary._facts",
+}
+
+HELD = """
+import importlib, sys, time
+from pathveil.cli.run import run
+
+module, name = sys.argv[1].rsplit(".", 1)
+
+def hold(*arguments, **options):
+    print("reached", flush=True)
+    for _ in range(1200):  # short sleeps: a signal just before a long one would wait for its end
+        time.sleep(0.05)
+
+setattr(importlib.import_module(module), name, hold)
+sys.exit(run(sys.argv[2:]))
+"""
+
+
+def hold(stage, folder):
+    """Start a publish that stops at a stage, and wait until it is there."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HELD, STAGES[stage], *publish_arguments()],
+        cwd=folder,
+        env=environment(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "reached\n"
+    return process
+
+
+def stop(process, number):
+    """Signal it and wait. Again if need be: just before a system call a signal can go unnoticed."""
+    while process.poll() is None:
+        process.send_signal(number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=5)
+    return finish(process)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def assert_one_message(result, code):
+    assert result.code == code, result
+    assert result.out == ""
+    assert "Traceback" not in result.err
+    *curator, message = result.err.splitlines()
+    assert message == "error: Interrupted. No half-written release was left behind."
+    assert all(line.startswith("Columns: ") for line in curator)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_while_reading(week, number, code):
+    os.mkfifo(week / "pipe")
+    before = names(week)
+    process = spawn(*publish_arguments("pipe"), cwd=week, env=environment(week))
+    with (week / "pipe").open("wb"):  # opens when the reader does, and gives it nothing
+        assert_one_message(stop(process, number), code)
+    assert names(week) == before
+
+
+@pytest.mark.parametrize("stage", ["growing", "writing"])
+def test_ctrl_c_half_way(week, stage):
+    before = names(week)
+    process = hold(stage, week)
+    staged = [name for name in names(week) if name.startswith(".pathveil-")]
+    assert len(staged) == (stage == "writing")
+    assert_one_message(stop(process, signal.SIGINT), 130)
+    assert names(week) == before
+
+
+def test_a_signal_while_writing_then_another_does_not_stop_the_cleaning_up(week):
+    before = names(week)
+    process = hold("writing", week)
+    process.send_signal(signal.SIGTERM)
+    for _ in range(20):
+        process.send_signal(signal.SIGINT)
+    result = finish(process)
+    assert_one_message(result, 130 if result.code == 130 else 143)  # whichever came through first
+    assert names(week) == before
+
+
+def test_ctrl_c_after_the_bundle_was_written_leaves_it_whole(week, pathveil):
+    process = hold("summing up", week)
+    assert_one_message(stop(process, signal.SIGINT), 130)
+    assert pathveil("verify", "out").code == 0
+    assert not [name for name in names(week) if name.startswith(".pathveil-")]
+
+
+def test_a_run_under_nohup_does_not_mind_a_closed_terminal(week):
+    def ignore_hangup():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    os.mkfifo(week / "pipe")
+    process = spawn(
+        *publish_arguments("pipe"), cwd=week, env=environment(week), preexec_fn=ignore_hangup
+    )
+    with (week / "pipe").open("wb"):
+        process.send_signal(signal.SIGHUP)
+        assert stop(process, signal.SIGTERM).code == 143
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_reader_that_goes_away_is_no_error(release, options):
+    process = spawn("patterns", release, "-k", "500", *options)
+    process.stdout.close()  # as `| head` does
+    assert process.stderr.read() == ""
+    assert process.wait(60) == 0
+    process.stderr.close()

@@ -1,0 +1,142 @@
+"""One suite over every counting engine, against a dictionary.
+
+An engine is a function from a database to a `PrefixCounter`. To add one, add a line to ENGINES.
+"""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pathveil.model.parameters import MAX_HEIGHT
+from pathveil.model.universe import Universe
+from pathveil.raw.counting.memory import MemoryCounter
+from pathveil.raw.counting.protocol import Survivors
+from pathveil.raw.database import TrajectoryDatabase
+
+ENGINES = {"memory": MemoryCounter}
+
+
+@pytest.fixture(params=ENGINES.values(), ids=ENGINES.keys(), scope="module")
+def engine(request):
+    return request.param
+
+
+def oracle(rows, nodes):
+    """Exact counts of the non-empty children of ``nodes`` (prefixes), sorted."""
+    counts = Counter(tuple(row[: len(nodes[0]) + 1]) for row in rows if len(row) > len(nodes[0]))
+    return sorted(
+        (nodes.index(prefix[:-1]), prefix[-1], count)
+        for prefix, count in counts.items()
+        if prefix[:-1] in nodes
+    )
+
+
+def database_of(rows, size):
+    offsets = np.cumsum([0, *map(len, rows)])
+    codes = [code for row in rows for code in row]
+    return TrajectoryDatabase.from_arrays(offsets, codes, Universe(map(str, range(size))))
+
+
+def counted(exact):
+    return list(
+        zip(exact.node.tolist(), exact.location.tolist(), exact.count.tolist(), strict=True)
+    )
+
+
+def survivors_of(pairs):
+    parent, location = zip(*pairs, strict=True)
+    return Survivors(np.array(parent, dtype=np.int64), np.array(location, dtype=np.int32))
+
+
+@st.composite
+def runs(draw):
+    """A small database, and for each level the pairs (node, location) that survive.
+
+    Any pair may survive: also one that nobody visited, as the noise may invent it.
+    """
+    size = draw(st.integers(1, 5))
+    codes = st.integers(0, size - 1)
+    rows = draw(st.lists(st.lists(codes, max_size=6), max_size=30))
+    levels, nodes = [], 1
+    for _ in range(draw(st.integers(0, 5))):
+        pairs = draw(st.sets(st.tuples(st.integers(0, nodes - 1), codes), min_size=1, max_size=8))
+        levels.append(sorted(pairs))
+        nodes = len(pairs)
+    return size, rows, levels
+
+
+@settings(deadline=None, max_examples=300)
+@given(run=runs())
+def test_every_level_is_counted_like_the_dictionary(engine, run):
+    size, rows, levels = run
+    counter = engine(database_of(rows, size))
+    nodes = [()]
+    assert counted(counter.count_children(Survivors.root())) == oracle(rows, nodes)
+    for pairs in levels:
+        nodes = [(*nodes[parent], location) for parent, location in pairs]
+        assert counted(counter.count_children(survivors_of(pairs))) == oracle(rows, nodes)
+
+
+@settings(deadline=None)
+@given(run=runs())
+def test_the_arrays_are_as_the_protocol_says(engine, run):
+    size, rows, _ = run
+    exact = engine(database_of(rows, size)).count_children(Survivors.root())
+    assert (exact.node.dtype, exact.location.dtype, exact.count.dtype) == (
+        np.int64,
+        np.int32,
+        np.int64,
+    )
+    assert "private" in repr(exact)
+
+
+def test_an_engine_tells_the_universe_and_the_bound(engine):
+    universe = Universe("abc")
+    database = TrajectoryDatabase.from_arrays([0, 1], [2], universe, max_trajectories_per_unit=4)
+    counter = engine(database)
+    assert counter.universe == universe
+    assert counter.max_trajectories_per_unit == 4
+
+
+def test_a_node_that_nobody_visited_has_no_children(engine):
+    counter = engine(database_of([[0, 1], [0]], 3))
+    counter.count_children(Survivors.root())
+    assert counted(counter.count_children(survivors_of([(0, 2)]))) == []
+    assert counted(counter.count_children(survivors_of([(0, 0), (0, 1)]))) == []
+
+
+def test_a_node_that_died_is_not_counted_again(engine):
+    counter = engine(database_of([[0, 1], [0, 1], [1, 1]], 2))
+    counter.count_children(Survivors.root())
+    assert counted(counter.count_children(survivors_of([(0, 1)]))) == [(0, 1, 1)]
+
+
+def test_an_empty_database(engine):
+    counter = engine(database_of([], 3))
+    assert counted(counter.count_children(Survivors.root())) == []
+    assert counted(counter.count_children(survivors_of([(0, 1)]))) == []
+
+
+def test_a_trajectory_is_followed_to_the_largest_height(engine):
+    """Longer than any tree, and than what the engine remembers of a trajectory's length."""
+    counter = engine(database_of([[0] * 1500, [0] * (MAX_HEIGHT - 1)], 1))
+    survivors = Survivors.root()
+    for level in range(1, MAX_HEIGHT + 1):
+        exact = counter.count_children(survivors)
+        assert counted(exact) == [(0, 0, 2 if level < MAX_HEIGHT else 1)]
+        survivors = survivors_of([(0, 0)])
+
+
+def test_counts_of_many_trajectories(engine):
+    """Against the dictionary at a size where blocks and batches fill: 20,000 rows."""
+    rng = np.random.default_rng(5)  # noqa: TID251
+    rows = [rng.integers(0, 50, size=rng.integers(0, 5)).tolist() for _ in range(20_000)]
+    counter = engine(database_of(rows, 50))
+    first = counted(counter.count_children(Survivors.root()))
+    assert first == oracle(rows, [()])
+    kept = [(0, location) for _, location, _ in first[::2]]
+    second = counter.count_children(survivors_of(kept))
+    assert counted(second) == oracle(rows, [(location,) for _, location in kept])
