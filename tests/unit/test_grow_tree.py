@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pathveil.mechanism import grow_tree as gate
+from pathveil.mechanism import noisy_table
 from pathveil.mechanism.grow_tree import grow_tree
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.budget import Budget
@@ -79,8 +79,8 @@ def inject(
         assert all(0 <= pair < pairs and count >= threshold for pair, count in script.items())
         return np.array(list(script), dtype=np.int64), np.array(list(script.values()), dtype=int)
 
-    monkeypatch.setattr(gate, "discrete_laplace", laplace)
-    monkeypatch.setattr(gate, "passing_empty_nodes", empties)
+    monkeypatch.setattr(noisy_table, "discrete_laplace", laplace)
+    monkeypatch.setattr(noisy_table, "passing_empty_nodes", empties)
 
 
 def test_the_prefix_tree_of_table_1(monkeypatch):

@@ -75,7 +75,8 @@ Height: TypeAlias = Annotated[
 Method: TypeAlias = Annotated[
     str,
     typer.Option(
-        help="'full' (constrained inference) or 'basic' (the noisy counts as they are).",
+        help="'full' (the paper's, with constrained inference), 'basic' (the noisy counts as they "
+        "are) or 'calibrated' (measures more than the tree, and calibrates to it).",
         rich_help_panel=_PRIVACY,
     ),
 ]

@@ -9,6 +9,7 @@ from pathveil.cli import options
 
 if TYPE_CHECKING:
     from pathveil.model.forecast import Forecast
+    from pathveil.model.parameters import Parameters
 
 
 def plan(
@@ -23,6 +24,7 @@ def plan(
         typer.Option("--universe-size", help="Or just how many locations it has."),
     ] = None,
     max_trajectories_per_unit: options.MaxTrajectories = 1,
+    method: options.Method = "full",
     threshold: options.Threshold = "auto",
     max_nodes: options.MaxNodes = 20_000_000,
     json: options.Json = False,
@@ -42,17 +44,62 @@ def plan(
         size = universe_size
     else:
         raise ParameterError("Give either --universe FILE or --universe-size N.")
-    forecast = Forecast.of(
-        Parameters.choose(
-            epsilon=epsilon,
-            height=height,
-            universe_size=size,
-            threshold=threshold,
-            max_trajectories_per_unit=max_trajectories_per_unit,
-            max_nodes=max_nodes,
-        )
+    parameters = Parameters.choose(
+        epsilon=epsilon,
+        height=height,
+        universe_size=size,
+        threshold=threshold,
+        method=method,
+        max_trajectories_per_unit=max_trajectories_per_unit,
+        max_nodes=max_nodes,
     )
-    _print(forecast, json=json)
+    if method == "calibrated":
+        _print_measurements(parameters, json=json)
+    else:
+        _print(Forecast.of(parameters), json=json)
+
+
+def _print_measurements(parameters: "Parameters", *, json: bool) -> None:
+    """The tables of the calibrated method: their budgets and their noise."""
+    from pathveil.cli.console import print_json, print_table, stdout_console
+    from pathveil.model.forecast import noise_deviation
+    from pathveil.model.measurement_plan import MeasurementPlan
+
+    lines = MeasurementPlan.of(parameters).lines()
+    if json:
+        print_json(
+            {
+                "epsilon": str(parameters.budget),
+                "height": parameters.height,
+                "universe_size": parameters.universe_size,
+                "max_trajectories_per_unit": parameters.max_trajectories_per_unit,
+                "measurements": [
+                    {
+                        "name": line.name,
+                        "budget": str(line.budget),
+                        "sensitivity": line.sensitivity,
+                        "noise": noise_deviation(line.epsilon),
+                    }
+                    for line in lines
+                ],
+            }
+        )
+        return
+    print_table(
+        f"Forecast for ε = {parameters.budget}, |L| = {parameters.universe_size:,}, calibrated",
+        ["measurement", "budget", "one unit adds at most", "noise (standard deviation)"],
+        [
+            (
+                line.name,
+                f"{float(line.budget):.4f}",
+                line.sensitivity,
+                f"{noise_deviation(line.epsilon):.1f}",
+            )
+            for line in lines
+        ],
+        numbers={1, 2, 3},
+    )
+    stdout_console().print("Nothing was read or spent.")
 
 
 def _print(forecast: "Forecast", *, json: bool) -> None:

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.mechanism.empty_nodes import passing_empty_nodes
-from pathveil.mechanism.noisy_count import discrete_laplace
+from pathveil.mechanism.noisy_table import sparse_table
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.noisy_tree import NoisyPrefixTree
 from pathveil.model.parameters import Parameters
@@ -67,25 +66,21 @@ def grow_tree(
 def grow_level(
     exact: ExactCounts, nodes: int, parameters: Parameters, randomness: Randomness
 ) -> NoisyLevel:
-    """Noise on every potential child of ``nodes`` nodes, and the threshold (lines 7 to 17)."""
-    size, epsilon, theta = (
-        parameters.universe_size,
+    """Noise on every potential child of ``nodes`` nodes, and the threshold (lines 7 to 17).
+
+    A cell of the table is a pair (node, location).
+    """
+    size = parameters.universe_size
+    table = sparse_table(
+        exact.node * size + exact.location,
+        exact.count,
+        nodes * size,
         parameters.level_epsilon,
         parameters.threshold,
+        randomness,
     )
-    occupied = exact.node * size + exact.location
-    noisy = exact.count + discrete_laplace(len(occupied), epsilon, randomness)  # line 12
-    passed = noisy >= theta  # line 13
-    empty_pairs, empty_counts = passing_empty_nodes(
-        occupied, nodes * size, epsilon, theta, randomness
-    )
-    pairs = np.concatenate((occupied[passed], empty_pairs))
-    counts = np.concatenate((noisy[passed], empty_counts))
-    # Sorted together, so that nothing tells a kept empty child from a kept non-empty one.
-    order = np.argsort(pairs)
-    pairs = pairs[order]
-    survivors = Survivors(pairs // size, (pairs % size).astype(np.int32))
-    return NoisyLevel(survivors, counts[order])
+    survivors = Survivors(table.keys // size, (table.keys % size).astype(np.int32))
+    return NoisyLevel(survivors, table.counts)
 
 
 def _fits(nodes: int, levels: list[NoisyLevel], parameters: Parameters) -> bool:

@@ -9,6 +9,11 @@ from pathveil.model.parameters import Parameters
 SURVIVES = 0.95
 
 
+def noise_deviation(epsilon: Fraction) -> float:
+    """The standard deviation of the noise on one count: √(2α)/(1 − α), α = e^(−epsilon)."""
+    return sqrt(2 * exp(-float(epsilon))) / -expm1(-float(epsilon))
+
+
 @dataclass(frozen=True, slots=True)
 class LevelForecast:
     """One level of the tree.
@@ -48,7 +53,7 @@ class Forecast:
         """Forecast a run. Reads nothing, spends nothing."""
         epsilon = float(parameters.level_epsilon)
         alpha = exp(-epsilon)
-        noise = sqrt(2 * alpha) / -expm1(-epsilon)
+        noise = noise_deviation(parameters.level_epsilon)
         expected = parameters.expected_nodes()
         # On level 1 there is one node per location at most; the first invented ones come from
         # the root.

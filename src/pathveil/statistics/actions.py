@@ -16,7 +16,7 @@ DISTINCT_SO_FAR = 8
 SHAPE = (ACTIONS, DISTINCT_SO_FAR, ACTIONS)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def action_counts(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int, steps: int
 ) -> NDArray[np.int64]:
@@ -46,7 +46,7 @@ def action_counts(
     return counts
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _action(there: int, here: int, before: int, seen: NDArray[np.int64], universe_size: int) -> int:
     if there == universe_size:
         return NEW

@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def first_visits(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int, most: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -42,7 +42,7 @@ def first_visits(
     return visited, reached_from
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def move_cells(
     visited: NDArray[np.int32], reached_from: NDArray[np.int32], universe_size: int
 ) -> NDArray[np.int64]:
@@ -61,7 +61,7 @@ def move_cells(
     return cells[:found]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def pair_cells(
     visited: NDArray[np.int32], universe_size: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -40,7 +40,7 @@ def shape_cells(
     return np.where(lengths > 0, cells, -1)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def distinct_locations(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int
 ) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 MULTIPLICITIES = 4
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def visit_cells(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int, cap: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -1,0 +1,23 @@
+"""The empirical privacy audit: does the gate keep the ε that it claims?
+
+The audit attacks the mechanism from outside, through its front door, on databases that it makes
+up itself; it never sees anybody's data. An alarm is a proof (up to a stated, tiny probability)
+that the claim is false. No alarm is not a proof that it is true: the proof is on paper, beside
+`pathveil.mechanism`, and the audit is there to catch code that strays from it.
+"""
+
+from pathveil.audit.attacking import AuditReport, Finding, audit
+from pathveil.audit.neighbours import NeighbouringPair, a_unit_with_three, neighbouring_pairs
+from pathveil.audit.observing import Mechanism, Observation, front_door
+
+__all__ = [
+    "AuditReport",
+    "Finding",
+    "Mechanism",
+    "NeighbouringPair",
+    "Observation",
+    "a_unit_with_three",
+    "audit",
+    "front_door",
+    "neighbouring_pairs",
+]

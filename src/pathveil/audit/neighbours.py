@@ -1,0 +1,112 @@
+"""Pairs of neighbouring databases: the same people, without and with one unit more.
+
+Each pair puts the extra unit where a different mistake would show: on a crowded path, where nobody
+ever was, exactly at the threshold, deeper than anybody else, on top of longer trajectories, alone.
+The databases are made up here from public parameters; none holds anybody's data.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+from pathveil.model.budget import Budget
+from pathveil.model.parameters import Parameters
+from pathveil.model.universe import Universe
+from pathveil.raw.database import TrajectoryDatabase
+
+UNIVERSE = Universe("abcdef")
+Trips = list[str]
+"""Trajectories over one-letter locations: "abc" is a → b → c."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbouringPair:
+    """Two databases that differ in one unit, and where to look for the difference.
+
+    Attributes:
+        name: which of PRIVACY's pairs it is.
+        without: the database without the unit.
+        with_unit: the same and the unit's trajectories.
+        parameters: public; the same for both.
+        path: location codes; the nodes along it are watched, at most h of them.
+        counts: how many trajectories of ``without`` pass each node of the path.
+    """
+
+    name: str
+    without: TrajectoryDatabase
+    with_unit: TrajectoryDatabase
+    parameters: Parameters
+    path: tuple[int, ...]
+    counts: tuple[int, ...]
+
+
+def neighbouring_pairs(epsilon: object = "1", height: int = 1) -> tuple[NeighbouringPair, ...]:
+    """The six pairs: bulk, new location, at the threshold, long, short-on-long, empty database.
+
+    Nobody visits "e" and "f" except a newcomer, and θ − 1 people visit "d".
+    """
+    parameters = _parameters(epsilon, height, max_trajectories_per_unit=1)
+    theta = parameters.threshold
+    crowd = _crowd(theta)
+    shallow = ["ab"] * (4 * theta) + ["c"] * (2 * theta)
+    return (
+        _pair("bulk", crowd, ["abc"], "abc", parameters),
+        _pair("new location", crowd, ["f"], "f", parameters),
+        _pair("at the threshold", crowd, ["d"], "d", parameters),
+        _pair("long", shallow, ["abc" * height], "abc" * height, parameters),
+        _pair("short-on-long", crowd, ["a"], "abc", parameters),
+        _pair("empty database", [], ["abc"], "abc", parameters),
+    )
+
+
+def a_unit_with_three(epsilon: object = "1", height: int = 1) -> NeighbouringPair:
+    """A seventh pair: the unit is a person with three trajectories, and c = 3 says so."""
+    parameters = _parameters(epsilon, height, max_trajectories_per_unit=3)
+    crowd = _crowd(parameters.threshold)
+    return _pair("a unit with three", crowd, ["abc"] * 3, "abc", parameters)
+
+
+def _crowd(theta: int) -> Trips:
+    return ["abc"] * (4 * theta) + ["c"] * (2 * theta) + ["d"] * (theta - 1)
+
+
+def _parameters(epsilon: object, height: int, max_trajectories_per_unit: int) -> Parameters:
+    """θ is two noise scales: low enough that empty children pass often, so that they are seen."""
+    budget = Budget.parse(epsilon)  # type: ignore[arg-type]  # it checks
+    scale = Fraction(height * max_trajectories_per_unit) / budget.epsilon
+    return Parameters.choose(
+        epsilon=budget,
+        height=height,
+        universe_size=len(UNIVERSE),
+        threshold=max(2, ceil(2 * scale)),
+        max_trajectories_per_unit=max_trajectories_per_unit,
+    )
+
+
+def _pair(
+    name: str, people: Trips, unit: Trips, watched: str, parameters: Parameters
+) -> NeighbouringPair:
+    watched = watched[: parameters.height]
+    return NeighbouringPair(
+        name=name,
+        without=_database(people, parameters),
+        with_unit=_database(people + unit, parameters),
+        parameters=parameters,
+        path=tuple(UNIVERSE.codes(watched)),
+        counts=tuple(
+            sum(trip.startswith(watched[: level + 1]) for trip in people)
+            for level in range(len(watched))
+        ),
+    )
+
+
+def _database(trips: Trips, parameters: Parameters) -> TrajectoryDatabase:
+    offsets = [0]
+    for trip in trips:
+        offsets.append(offsets[-1] + len(trip))
+    return TrajectoryDatabase.from_arrays(
+        offsets,
+        UNIVERSE.codes("".join(trips)),
+        UNIVERSE,
+        max_trajectories_per_unit=parameters.max_trajectories_per_unit,
+    )

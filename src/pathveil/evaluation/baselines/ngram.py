@@ -1,0 +1,54 @@
+"""A variable-length n-gram release, after Chen, Acs and Castelluccia (CCS 2012).
+
+The idea: n-grams of people's trajectories, n = 1, 2, …, form an exploration tree. It is grown with
+noisy counts while these can be told from noise, each path as deep as its counts allow, and
+trajectories are drawn from it by always extending with the longest context that is known.
+`docs/baselines.md` says what is simplified.
+"""
+
+import numpy as np
+
+from pathveil.evaluation.baselines.baseline_release import BaselineRelease
+from pathveil.evaluation.baselines.ngram_grams import grams_of
+from pathveil.evaluation.baselines.ngram_model import fit_model
+from pathveil.evaluation.baselines.ngram_plan import NGramPlan
+from pathveil.evaluation.baselines.ngram_tree import explore
+from pathveil.evaluation.baselines.ngram_walks import draw_trajectories
+from pathveil.mechanism.randomness import ByteGenerator, Randomness
+from pathveil.model.parameters import Parameters
+from pathveil.raw.database import TrajectoryDatabase
+
+
+def publish_ngram(
+    database: TrajectoryDatabase,
+    *,
+    epsilon: object,
+    height: int,
+    generator: ByteGenerator | None = None,
+) -> BaselineRelease:
+    """Publish by the n-gram baseline, under pure ε-differential privacy.
+
+    Args:
+        database: the private trajectories.
+        epsilon: the total budget, as text or an exact number.
+        height: h: trajectories are cut after h locations; it fixes the sensitivity.
+        generator: for tests and experiments: where the noise comes from.
+
+    Raises:
+        ParameterError: if a parameter can't be used; nothing has been spent then.
+    """
+    plan = NGramPlan.of(
+        Parameters.choose(
+            epsilon=epsilon,
+            height=height,
+            universe_size=len(database.universe),
+            max_trajectories_per_unit=database.max_trajectories_per_unit,
+        )
+    )
+    randomness = Randomness(generator)
+    levels = explore(grams_of(database, plan.height, plan.longest), plan, randomness)
+    # From here on only noisy counts are seen: post-processing, which spends nothing.
+    model = fit_model(levels, plan)
+    draw = np.random.default_rng(randomness.words(4))
+    offsets, codes = draw_trajectories(model, plan.height, draw)
+    return BaselineRelease(database.universe, offsets, codes, randomness.is_private)

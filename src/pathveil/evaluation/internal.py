@@ -1,0 +1,72 @@
+"""The INTERNAL watermark: what is computed from raw data says so, and stays out of releases."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from pathveil.errors import ReleaseError
+from pathveil.model.certificate import CERTIFICATE_FILE
+from pathveil.release.bundle import INTERNAL_MARK
+
+PREFIX = f"{INTERNAL_MARK}-"
+NOTICE = (
+    "INTERNAL: these figures were computed from the raw data and are not differentially private. "
+    "Do not publish them, and do not put them into a release."
+)
+
+
+def internal_path(path: Path) -> Path:
+    """The path under which an artefact is written: its name begins with ``INTERNAL-``.
+
+    Raises:
+        ReleaseError: if it would lie inside a release bundle.
+    """
+    folder = path.absolute().parent
+    refuse_bundle(folder)
+    return path if path.name.startswith(PREFIX) else path.with_name(PREFIX + path.name)
+
+
+def refuse_bundle(folder: Path) -> None:
+    """Refuse a folder that is a release bundle, or lies in one.
+
+    Raises:
+        ReleaseError: if it is.
+    """
+    resolved = folder.resolve()
+    for place in (resolved, *resolved.parents):
+        if (place / CERTIFICATE_FILE).exists():
+            raise ReleaseError(
+                f"{place} is a release bundle, and INTERNAL figures must not be published with "
+                "it. Write them to another folder."
+            )
+
+
+def write_internal(path: Path, text: str) -> Path:
+    """Write a text artefact, whole or not at all, readable by its owner only.
+
+    Returns:
+        Where it was written: see `internal_path`.
+
+    Raises:
+        ReleaseError: if the place is in a bundle or can't be written.
+    """
+    target = internal_path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{PREFIX}", dir=target.parent)
+        staged = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            staged.replace(target)
+        finally:
+            staged.unlink(missing_ok=True)
+    except OSError as error:
+        raise ReleaseError(f"Can't write {target}: {error.strerror or 'write failed'}.") from None
+    return target
+
+
+def stamped(values: Mapping[str, object]) -> dict[str, object]:
+    """A JSON object with the watermark in front."""
+    return {"internal": True, "notice": NOTICE, **values}

@@ -1,0 +1,185 @@
+"""The reproduction from beginning to end: load → ask the raw data → release and measure → page."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from pathveil.analysis.flows import length_distribution
+from pathveil.evaluation.charts import altair
+from pathveil.evaluation.internal import write_internal
+from pathveil.evaluation.pages import render
+from pathveil.evaluation.reproduction.cells import Bench
+from pathveil.evaluation.reproduction.datasets import Dataset
+from pathveil.evaluation.reproduction.error_exhibits import (
+    budget_exhibit,
+    height_exhibit,
+    height_readings,
+    lengths_exhibit,
+)
+from pathveil.evaluation.reproduction.exhibit import Exhibit
+from pathveil.evaluation.reproduction.facts import DatasetFacts
+from pathveil.evaluation.reproduction.finding import Finding
+from pathveil.evaluation.reproduction.findings import findings
+from pathveil.evaluation.reproduction.pattern_exhibits import (
+    table_by_epsilon,
+    table_by_height,
+    table_by_k,
+)
+from pathveil.evaluation.reproduction.plan import Plan
+from pathveil.evaluation.reproduction.results import Results
+from pathveil.evaluation.reproduction.runtime_exhibits import runtime_exhibits
+from pathveil.evaluation.reproduction.store import Store
+from pathveil.evaluation.reproduction.threshold import Threshold, choose_threshold
+from pathveil.evaluation.reproduction.truth import Truth
+from pathveil.evaluation.reproduction.workers import run_accuracy
+from pathveil.raw.database import TrajectoryDatabase
+
+PAGE = "reproduction.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """What was found and where it was written. INTERNAL.
+
+    Attributes:
+        exhibits: the figures and tables.
+        findings: the paper's claims and our verdicts.
+        threshold: which was used, and why.
+        page: the HTML page.
+    """
+
+    exhibits: tuple[Exhibit, ...]
+    findings: tuple[Finding, ...]
+    threshold: Threshold
+    page: Path
+
+
+def reproduce(
+    dataset: Dataset,
+    plan: Plan,
+    out: Path,
+    *,
+    threshold: str | None,
+    max_nodes: int,
+    seed: int,
+    workers: int,
+    command: str,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Reproduction:
+    """Run section V of the paper on a dataset, or go on with a run that was stopped.
+
+    Args:
+        dataset: where the trajectories come from.
+        plan: what to run.
+        out: the folder for results.
+        threshold: "auto", "paper", a number, or None for the paper's where it fits.
+        max_nodes: the largest tree.
+        seed: of queries, noise and samples.
+        workers: processes for the accuracy cells. Timed cells run alone, one after the other.
+        command: what was typed, for the page.
+        progress: called with (cells done, cells).
+
+    Raises:
+        PathveilError: if the request or the data can't be used.
+    """
+    altair()  # fails before anything is computed
+    theta = choose_threshold(
+        plan,
+        threshold,
+        universe_size=len(dataset.universe),
+        contribution=dataset.max_trajectories_per_unit,
+        max_nodes=max_nodes,
+    )
+    database = dataset.load()
+    settings = {
+        "software": version("pathveil"),
+        "dataset": dataset.name,
+        "data": _fingerprint(database),
+        "threshold": theta.choice,
+        "max_nodes": max_nodes,
+        "queries": plan.queries,
+        "seed": seed,
+        "steps": [plan.database_steps, plan.universe_steps],
+    }
+    store = Store(out, settings)
+    truth = Truth.of(database, queries=plan.queries, seed=seed)
+    bench = Bench(
+        database,
+        truth,
+        theta.choice,
+        max_nodes,
+        seed,
+        database_steps=plan.database_steps,
+        universe_steps=plan.universe_steps,
+    )
+    _run(bench, plan, store, workers, progress)
+    return _write(dataset, database, plan, truth, theta, store, command)
+
+
+def _run(
+    bench: Bench, plan: Plan, store: Store, workers: int, progress: Callable[[int, int], None]
+) -> None:
+    """Run what is not in the store yet."""
+    accuracy, runtime = plan.accuracy_cells(), plan.runtime_cells()
+    missing = [cell for cell in accuracy if cell not in store.results]
+    total = len(accuracy) + len(runtime)
+    done = len(accuracy) - len(missing)
+    progress(done, total)
+    for cell, result in run_accuracy(bench, missing, workers):
+        store.add(cell, result)
+        done += 1
+        progress(done, total)
+    for timed in runtime:
+        if timed not in store.results:
+            store.add(timed, bench.runtime(timed))
+        done += 1
+        progress(done, total)
+
+
+def _write(
+    dataset: Dataset,
+    database: TrajectoryDatabase,
+    plan: Plan,
+    truth: Truth,
+    threshold: Threshold,
+    store: Store,
+    command: str,
+) -> Reproduction:
+    wanted = {*plan.accuracy_cells(), *plan.runtime_cells()}
+    results = Results({cell: r for cell, r in store.results.items() if cell in wanted})
+    exhibits = (
+        lengths_exhibit(length_distribution(database)),
+        budget_exhibit(plan, results, truth),
+        *(height_exhibit(plan, reading) for reading in height_readings(results, truth)),
+        table_by_k(plan, results),
+        table_by_epsilon(plan, results),
+        table_by_height(plan, results),
+        *runtime_exhibits(plan, results),
+    )
+    for exhibit in exhibits:
+        write_internal(store.folder / f"{exhibit.stem}.csv", exhibit.to_csv())
+        if exhibit.svg is not None:
+            write_internal(store.folder / f"{exhibit.stem}.svg", exhibit.svg)
+    claims = findings(plan, results, truth, threshold)
+    html = render(
+        "reproduction.html",
+        dataset=dataset,
+        facts=DatasetFacts.of(database),
+        plan=plan,
+        threshold=threshold,
+        command=command,
+        findings=claims,
+        exhibits=exhibits,
+    )
+    page = write_internal(store.folder / PAGE, html)
+    return Reproduction(exhibits, claims, threshold, page)
+
+
+def _fingerprint(database: TrajectoryDatabase) -> str:
+    """Tells whether a folder's cells are of the same data; written to INTERNAL files only."""
+    digest = hashlib.sha256("\n".join(database.universe.labels).encode())
+    digest.update(database.offsets.tobytes())
+    digest.update(database.codes.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,77 @@
+"""One side of the comparison, and what the measures ask of it, each computed once."""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.analysis.count_queries import count_ordered_many
+from pathveil.analysis.flows import (
+    length_distribution,
+    origin_destination,
+    transitions,
+    visit_counts,
+    visits,
+)
+from pathveil.analysis.patterns import Pattern, top_patterns
+from pathveil.analysis.visit_index import VisitIndex
+from pathveil.evaluation.divergence import Histogram
+from pathveil.evaluation.random_queries import Queries
+from pathveil.model.paths import WeightedPaths
+
+
+class Side:
+    """The raw data, a release, or the empty release.
+
+    Attributes:
+        paths: the multiset of paths.
+        size: the number of trajectories, |D| or |D̃|.
+    """
+
+    def __init__(self, paths: WeightedPaths) -> None:
+        self.paths = paths
+        self.size = int(paths.paths().weights.sum())
+        self._patterns: dict[int, list[Pattern]] = {}
+
+    @cached_property
+    def _index(self) -> VisitIndex:
+        return VisitIndex.build(self.paths)
+
+    def answers(self, queries: Queries) -> NDArray[np.int64]:
+        """The answers to count queries, int64, shape (len(queries),)."""
+        return self._index.count_many_codes(queries.offsets, queries.codes)
+
+    def patterns(self, k: int) -> list[Pattern]:
+        """The top k sequential patterns."""
+        if k not in self._patterns:
+            self._patterns[k] = top_patterns(self.paths, k)
+        return self._patterns[k]
+
+    def supports(self, patterns: list[Pattern]) -> NDArray[np.int64]:
+        """How many trajectories of this side follow each pattern, int64, shape (k,)."""
+        return count_ordered_many(self.paths, [pattern.locations for pattern in patterns])
+
+    @cached_property
+    def popularity(self) -> NDArray[np.int64]:
+        """Trajectories that visit each location, int64, shape (|L|,)."""
+        return visits(self.paths).counts
+
+    @cached_property
+    def trips(self) -> Histogram:
+        """Trajectories by (first location, last location)."""
+        return Histogram.of_pairs(origin_destination(self.paths), len(self.paths.universe))
+
+    @cached_property
+    def lengths(self) -> Histogram:
+        """Trajectories by length."""
+        return Histogram.of_lengths(length_distribution(self.paths))
+
+    @cached_property
+    def visits(self) -> Histogram:
+        """Visits by location, every visit counted."""
+        return Histogram.of_locations(visit_counts(self.paths))
+
+    @cached_property
+    def transitions(self) -> Histogram:
+        """Steps by (location, next location)."""
+        return Histogram.of_pairs(transitions(self.paths), len(self.paths.universe))

@@ -1,0 +1,134 @@
+"""Calibrate: weigh the synthetic trajectories so that their tables become the measured ones.
+
+Among all weights, find those that stay closest to the model's and yet agree with the noisy tables
+as well as noise allows: minimise
+
+    κ·KL(w ‖ b) + Σ_c (S_c(w) − t_c)² / (2·v_c),      S_c(w) = sum of w over the rows of cell c,
+
+where b are the weights to begin with, t_c the estimated count of a cell and v_c its variance. This
+is raking (an entropy projection) with slack: tables that contradict one another, or that no
+weights can meet, do no harm, and noise is followed only as far as it is small.
+
+Its dual has one number λ_c for each cell. The best weights are w_i = b_i·exp(Σ λ_c over the cells
+of row i), and λ minimises the smooth convex function
+
+    Σ_i w_i(λ) − Σ_c t_c·λ_c + ½·Σ_c κ·v_c·λ_c²
+
+whose gradient is S − t + κ·v·λ. A quasi-Newton method finds it in a few dozen passes over the rows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pathveil.model.measurement_plan import MeasurementPlan
+from pathveil.model.paths import Paths
+from pathveil.synthesis.cells import Targets, find_cells
+from pathveil.synthesis.quasi_newton import Point, minimise
+from pathveil.synthesis.threads import in_threads
+
+# κ: how much the model is trusted. From a tenth to twice as much the results are the same.
+TRUST = 0.01
+# |λ_c| at most: no cell makes a trajectory more than e³ ≈ 20 times likelier, or less.
+LARGEST_MULTIPLIER = 3.0
+# Stop when the cells are within half a standard deviation of the noise of where they should be,
+# in the root mean square: to go on would be to follow the noise.
+CLOSE_ENOUGH = 0.5
+MOST_STEPS = 40
+CHUNK = 1 << 15  # rows: their weights stay in a core's own cache
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chunk:
+    """Consecutive rows: row ``rows[i]`` of them adds to cell ``cells[i]``.
+
+    Attributes:
+        rows, cells: int32.
+        base: float64; the weights to begin with.
+    """
+
+    rows: NDArray[np.int32]
+    cells: NDArray[np.int32]
+    base: NDArray[np.float64]
+
+
+def calibrate(paths: Paths, targets: Targets, plan: MeasurementPlan) -> NDArray[np.float64]:
+    """The calibrated weights of paths, float64, > 0.
+
+    Args:
+        paths: synthetic, none of them empty, with the model's weights.
+        targets: the cells and what is known about them.
+        plan: the public caps.
+    """
+    starts = range(0, len(paths), CHUNK)
+    chunks = list(in_threads(lambda start: _chunk(paths, start, targets, plan), starts))
+    occupied = _sums(chunks, np.zeros(len(targets.counts)))[1] > 0
+    # A cell that no trajectory adds to can't be calibrated: it is left at λ = 0.
+    counts = np.where(occupied, targets.counts, 0.0)
+    slack = TRUST * targets.variances
+
+    def dual(multipliers: NDArray[np.float64]) -> Point:
+        total, sums = _sums(chunks, multipliers)
+        value = float(total - counts @ multipliers + (slack @ multipliers**2) / 2)
+        return Point(multipliers, value, sums - counts + slack * multipliers, sums + slack)
+
+    def is_close(point: Point) -> bool:
+        deviations = point.slope(LARGEST_MULTIPLIER) ** 2 / targets.variances
+        return bool(deviations.sum() <= CLOSE_ENOUGH**2 * np.count_nonzero(occupied))
+
+    best = minimise(dual, len(counts), LARGEST_MULTIPLIER, is_close, MOST_STEPS)
+    weights = in_threads(
+        lambda chunk: _weigh(chunk.rows, chunk.cells, chunk.base, best.position), chunks
+    )
+    return np.concatenate((np.zeros(0), *weights))
+
+
+def _chunk(paths: Paths, start: int, targets: Targets, plan: MeasurementPlan) -> _Chunk:
+    stop = min(start + CHUNK, len(paths))
+    offsets = paths.offsets[start : stop + 1]
+    codes = paths.codes[offsets[0] : offsets[-1]]
+    part = Paths(offsets - offsets[0], codes, paths.weights[start:stop])
+    rows, cells = find_cells(part, targets, plan)
+    return _Chunk(rows, cells, part.weights.astype(np.float64))
+
+
+def _sums(
+    chunks: list[_Chunk], multipliers: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """The sum of all weights, and that of each cell; added up in order, so always the same."""
+    total, sums = 0.0, np.zeros(len(multipliers))
+    for weight, by_cell in in_threads(
+        lambda chunk: _chunk_sums(chunk.rows, chunk.cells, chunk.base, multipliers), chunks
+    ):
+        total += weight
+        sums += by_cell
+    return total, sums
+
+
+@njit(cache=True, nogil=True)
+def _weigh(
+    rows: NDArray[np.int32],
+    cells: NDArray[np.int32],
+    base: NDArray[np.float64],
+    multipliers: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    exponents = np.zeros(len(base))
+    for i in range(len(rows)):
+        exponents[rows[i]] += multipliers[cells[i]]
+    return base * np.exp(exponents)
+
+
+@njit(cache=True, nogil=True)
+def _chunk_sums(
+    rows: NDArray[np.int32],
+    cells: NDArray[np.int32],
+    base: NDArray[np.float64],
+    multipliers: NDArray[np.float64],
+) -> tuple[float, NDArray[np.float64]]:
+    weights = _weigh(rows, cells, base, multipliers)
+    sums = np.zeros(len(multipliers))
+    for i in range(len(rows)):
+        sums[cells[i]] += weights[rows[i]]
+    return weights.sum(), sums

@@ -1,0 +1,125 @@
+"""Minimise a smooth convex function in a box: L-BFGS with a diagonal to begin with.
+
+The inverse Hessian is pieced together from the last few steps (Nocedal and Wright, algorithm 7.4),
+starting from a diagonal that the function supplies. Coordinates that press against the box are left
+out of a step, and steps are cut off at the box. Each step costs one evaluation, rarely more.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+REMEMBERED_STEPS = 8
+# The first direction knows nothing of how coordinates interact, so it is followed a little way.
+FIRST_STEP = 0.1
+SHORTENING, SHORTEST_STEP = 0.4, 1e-6
+SUFFICIENT = 1e-4  # of the decrease that the slope promises (Armijo's rule)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """The function at one position.
+
+    Attributes:
+        position: float64.
+        value: the function.
+        gradient: float64.
+        curvature: float64, > 0; the diagonal of the Hessian.
+    """
+
+    position: NDArray[np.float64]
+    value: float
+    gradient: NDArray[np.float64]
+    curvature: NDArray[np.float64]
+
+    def slope(self, bound: float) -> NDArray[np.float64]:
+        """The gradient, without the coordinates that it presses against the box."""
+        pressed = (self.position >= bound) & (self.gradient < 0)
+        pressed |= (self.position <= -bound) & (self.gradient > 0)
+        return np.where(pressed, 0.0, self.gradient)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """A step and what it did to the gradient; their product is > 0."""
+
+    move: NDArray[np.float64]
+    change: NDArray[np.float64]
+
+    @property
+    def product(self) -> float:
+        return float(self.move @ self.change)
+
+
+def minimise(
+    function: Callable[[NDArray[np.float64]], Point],
+    size: int,
+    bound: float,
+    enough: Callable[[Point], bool],
+    most_steps: int,
+) -> Point:
+    """The best point found, from 0 on.
+
+    Args:
+        function: evaluates a position.
+        size: how many coordinates.
+        bound: every coordinate stays within ±bound.
+        enough: the rule by which to stop.
+        most_steps: stop after so many, whatever the rule says.
+    """
+    point = function(np.zeros(size))
+    steps: deque[_Step] = deque(maxlen=REMEMBERED_STEPS)
+    for _ in range(most_steps):
+        if enough(point):
+            break
+        following = _descend(function, point, steps, bound)
+        if following is None:
+            break
+        step = _Step(following.position - point.position, following.gradient - point.gradient)
+        if step.product > 0:  # it always is, but for rounding
+            steps.append(step)
+        point = following
+    return point
+
+
+def _descend(
+    function: Callable[[NDArray[np.float64]], Point],
+    point: Point,
+    steps: deque[_Step],
+    bound: float,
+) -> Point | None:
+    """A lower point, or None if none is found."""
+    slope = point.slope(bound)
+    direction = np.where(slope == 0, 0.0, -_newton_step(slope, point.curvature, steps))
+    length = 1.0 if steps else FIRST_STEP
+    while length > SHORTEST_STEP:
+        position = np.clip(point.position + length * direction, -bound, bound)
+        following = function(position)
+        promised = slope @ (position - point.position)
+        if following.value <= point.value + SUFFICIENT * promised:
+            return following
+        length *= SHORTENING
+    return None
+
+
+def _newton_step(
+    slope: NDArray[np.float64], curvature: NDArray[np.float64], steps: Iterable[_Step]
+) -> NDArray[np.float64]:
+    """The inverse Hessian, as far as it is known, times the slope."""
+    known = list(steps)
+    result = slope.copy()
+    shares = []
+    for step in reversed(known):
+        share = (step.move @ result) / step.product
+        result -= share * step.change
+        shares.append(share)
+    if known:
+        last = known[-1]
+        result *= last.product / (last.change @ (last.change / curvature))
+    result /= curvature
+    for step, share in zip(known, reversed(shares), strict=True):
+        result += (share - (step.change @ result) / step.product) * step.move
+    return result
