@@ -1,0 +1,1 @@
+"""Benchmarks: ratios against a baseline of the same run."""

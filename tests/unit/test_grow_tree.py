@@ -235,7 +235,7 @@ def test_the_order_of_the_people_does_not_show():
 
 
 def test_growth_stops_where_the_next_level_would_not_fit():
-    """Level 3 alone invents 1.8 children for each of some 8 nodes; 20 nodes are allowed."""
+    """Every node is expected to invent 1.8 children, and 20 nodes are allowed."""
     free = Parameters(Budget.parse("1"), 5, 4, threshold=1, method="full")
     tight = replace(free, max_nodes=20)
     assert free.invented_per_node == pytest.approx(1.8, abs=0.1)
