@@ -34,7 +34,8 @@ class Interval:
 
     def __truediv__(self, other: "Interval") -> "Interval":
         if other.low == 0:
-            # The divisor is not yet told from 0: say "anything", so the caller adds bits.
+            # The divisor is not yet told from 0: an interval too wide to decide anything, so
+            # the caller adds bits. (Only distribution functions, at most 1, are divided here.)
             return Interval(0, (self.high + 1) << (2 * self.bits), self.bits)
         low = (self.low << self.bits) // other.high
         high = -((-self.high << self.bits) // other.low)

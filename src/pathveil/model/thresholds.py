@@ -41,6 +41,7 @@ def smallest_threshold(epsilon: Fraction, cells: int, invented: Fraction, least:
     return high
 
 
+@lru_cache(maxsize=256)
 def pass_fraction(epsilon: Fraction, threshold: int) -> Fraction:
     """p_θ, rounded up in the 1024th binary place: the same number on every machine."""
     if epsilon * threshold > 4 * MOST_SCALES:

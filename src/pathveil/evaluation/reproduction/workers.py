@@ -1,5 +1,6 @@
 """Run cells on several cores: each worker process is sent the data once."""
 
+import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -59,6 +60,8 @@ def _send(sent: "SimpleQueue[Bench]", bench: Bench, times: int) -> None:
 
 
 def _receive(sent: "SimpleQueue[Bench]") -> None:
+    # Ctrl-C reaches every process of the terminal; the first one decides what becomes of it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _held.append(sent.get())
 
 

@@ -1,0 +1,111 @@
+"""The first stage denoised, and the candidates chosen from it."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pathveil.model.measurements import NoisyTable, Popularity
+from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, SHAPES, possible_shapes
+from pathveil.statistics.visits import MULTIPLICITIES
+from pathveil.synthesis.popularity import choose_candidates, estimate_popularity
+
+# All draws are seeded: a test that passes once passes always.
+
+
+def table(counts, scale, seed=None):
+    counts = np.asarray(counts, dtype=np.int64)
+    if seed is not None:
+        draw = np.random.default_rng(seed)  # noqa: TID251  (test data, nothing private)
+        counts = counts + np.round(draw.laplace(0, scale, len(counts))).astype(np.int64)
+    return NoisyTable(np.arange(len(counts)), counts, len(counts), Fraction(1, scale))
+
+
+def popularity(total, visits, *, noise=10, seed=None):
+    """Trajectories of one visit each, unless ``visits`` has more rows (multiplicities)."""
+    visits = np.asarray(visits)
+    size = visits.shape[-1]
+    by_times = np.zeros((MULTIPLICITIES, size), dtype=np.int64)
+    by_times[: visits.reshape(-1, size).shape[0]] = visits
+    shapes = np.zeros(SHAPES, dtype=np.int64)
+    shapes[0] = total
+    return Popularity(
+        size,
+        table([total], 1),
+        table(shapes, noise, seed),
+        table(by_times[0], noise, seed),
+        table(by_times.ravel(), noise, seed),
+    )
+
+
+def test_what_stands_out_is_a_candidate():
+    visits = np.zeros(400, dtype=np.int64)
+    visits[[3, 70, 399]] = [500, 2000, 900]
+    noisy = popularity(3400, visits, seed=1)
+    assert choose_candidates(noisy).tolist() == [3, 70, 399]
+    estimates = estimate_popularity(noisy)
+    assert estimates.total == 3400
+    assert estimates.visits.value[0, 70] == pytest.approx(2000, abs=100)
+    assert estimates.lengths.value.sum() == pytest.approx(3400)
+    assert estimates.unnamed_visits == 0
+
+
+def test_candidates_keep_their_columns():
+    visits = np.zeros(400, dtype=np.int64)
+    visits[[3, 70, 399]] = [500, 2000, 900]
+    whole = estimate_popularity(popularity(3400, visits, seed=1))
+    some = whole.of(np.array([3, 399]))
+    assert some.visits.value.tolist() == whole.visits.value[:, [3, 399]].tolist()
+    assert some.last_locations.variance.tolist() == whole.last_locations.variance[[3, 399]].tolist()
+    assert some.shapes is whole.shapes
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_alone_has_no_candidates(seed):
+    noisy = popularity(0, np.zeros(1000), seed=seed)
+    assert len(choose_candidates(noisy)) == 0
+    assert estimate_popularity(noisy).total == 0
+
+
+@pytest.mark.parametrize("total", [-500, 0])
+def test_a_negative_total_is_none(total):
+    noisy = popularity(1000, np.array([1000, 0]))
+    noisy = Popularity(2, table([total], 1), noisy.shapes, noisy.last_locations, noisy.visits)
+    assert estimate_popularity(noisy).total == 0
+    assert len(choose_candidates(noisy)) == 0
+
+
+def test_impossible_shapes_stay_empty():
+    noisy = popularity(50_000, np.array([30_000, 20_000]), noise=1000, seed=3)
+    shapes = estimate_popularity(noisy).shapes.value
+    assert shapes.shape == (LENGTH_BINS, DISTINCT_BINS)
+    assert not shapes[~possible_shapes(2)].any()
+    assert shapes.sum() == pytest.approx(50_000)
+
+
+def test_later_visits_are_no_more_than_earlier_ones():
+    estimates = estimate_popularity(popularity(9000, [[9000, 100], [300, 4000], [8000, 0]]))
+    value = estimates.visits.value
+    assert (value[1:] <= value[:-1]).all()
+    assert value[:3, 0].tolist() == [9000, 300, 300]
+
+
+def test_visits_to_rare_places_stay_unnamed():
+    """100,000 places with 2 visitors each: none stands out, but their sum does."""
+    visits = np.full(100_000, 2)
+    visits[7] = 300_000
+    noisy = popularity(300_000, visits, noise=20, seed=4)
+    estimates = estimate_popularity(noisy)
+    assert choose_candidates(noisy).tolist() == [7]
+    assert estimates.unnamed_visits == pytest.approx(200_000, rel=0.15)
+
+
+def test_places_worth_naming_are_all_named():
+    """Two in a thousand visit each of 2,000 places: too few to see, too many to leave out."""
+    visits = np.full(2000, 60)
+    visits[7] = 30_000
+    noisy = popularity(30_000, visits, noise=200, seed=5)
+    assert choose_candidates(noisy).tolist() == list(range(2000))
+    estimates = estimate_popularity(noisy)
+    assert estimates.unnamed_visits == 0
+    assert estimates.visits.value[0].sum() == pytest.approx(visits.sum(), rel=0.25)
