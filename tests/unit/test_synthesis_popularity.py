@@ -108,4 +108,5 @@ def test_places_worth_naming_are_all_named():
     assert choose_candidates(noisy).tolist() == list(range(2000))
     estimates = estimate_popularity(noisy)
     assert estimates.unnamed_visits == 0
-    assert estimates.visits.value[0].sum() == pytest.approx(visits.sum(), rel=0.25)
+    # Two standard deviations of the sum are held back: those visits may be noise.
+    assert 0.65 * visits.sum() < estimates.visits.value[0].sum() < visits.sum()

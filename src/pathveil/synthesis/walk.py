@@ -179,7 +179,8 @@ def _weigh_older(
         move = _first_from(to, starts[here], stop, place)
         moves = weight[move] * ((move < stop) & (to[move] == place))
         moves += by_place[here, BACKGROUND] * by_place[place, POPULARITY]
-        attraction = times[i] * moves * ((place != here) & (place != before))
+        # Squared: people return to where they often are more than in proportion.
+        attraction = times[i] ** 2 * moves * ((place != here) & (place != before))
         plain += attraction
         attractions[i] = attraction * by_place[place, RETURNING]
         corrected += attractions[i]

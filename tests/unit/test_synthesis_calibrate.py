@@ -1,0 +1,188 @@
+"""Calibration: the weights are the best ones, and cells are found as the gate counts them."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pathveil import Parameters
+from pathveil.model.measurement_plan import MeasurementPlan
+from pathveil.model.measurements import NoisyTable, TreeLevel
+from pathveil.model.paths import Paths
+from pathveil.statistics.actions import SHAPE
+from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, SHAPES
+from pathveil.statistics.visits import MULTIPLICITIES
+from pathveil.synthesis import calibrate as calibration
+from pathveil.synthesis.calibrate import LARGEST_MULTIPLIER, TRUST, calibrate
+from pathveil.synthesis.cells import Targets, find_cells
+from pathveil.synthesis.denoise import Estimates
+from pathveil.synthesis.habits import Habits, PairEstimates
+from pathveil.synthesis.popularity import PopularityEstimates
+from pathveil.synthesis.quasi_newton import Point, minimise
+
+SIZE = 3
+PLAN = MeasurementPlan.of(
+    Parameters.choose(epsilon="1", height=6, universe_size=SIZE, method="calibrated")
+)
+# Position 3 is an unnamed place.
+ROWS = [[0], [0, 1], [1, 0, 1], [2, 2], [2, 3, 0], [0, 1, 2, 0]]
+
+
+def paths(rows, weights=None):
+    return Paths(
+        np.cumsum([0, *map(len, rows)], dtype=np.int64),
+        np.array([code for row in rows for code in row], dtype=np.int32),
+        np.array(weights or [1] * len(rows), dtype=np.int64),
+    )
+
+
+def targets(draw=None, variance=4.0):
+    """Targets over all tables, with a cell for the pair {0, 1} and the first locations 0 and 2."""
+
+    def table(*shape):
+        value = np.zeros(shape) if draw is None else draw.uniform(0, 6, shape)
+        return Estimates(value, np.full(shape, variance))
+
+    popularity = PopularityEstimates(
+        6.0, table(LENGTH_BINS, DISTINCT_BINS), table(SIZE), table(MULTIPLICITIES, SIZE), 0.0
+    )
+    pair = table(1)
+    pairs = PairEstimates(np.array([0]), np.array([1]), pair.value, pair.variance)
+    top = NoisyTable(np.array([0, 2, 3]), np.array([3, 2, 1]), 4, Fraction(1), 1)
+    level = TreeLevel(np.zeros(3, dtype=np.int64), np.array([0, 2, 3]), top)
+    return Targets.of(popularity, Habits(np.zeros(SHAPE), pairs, pairs), [level])
+
+
+def test_cells_by_hand():
+    aims = targets()
+    assert len(aims.counts) == LENGTH_BINS + SHAPES + SIZE + MULTIPLICITIES * SIZE + 1 + 2
+    assert aims.counts[-2:].tolist() == [3, 2]
+    assert aims.variances[-2:].tolist() == [4.0 / 2, 4.0 / 2]  # 2/ε²
+    lengths, shapes, last, visits, pairs = aims.starts
+    first = pairs + 1
+    rows, cells = find_cells(paths([[0, 1, 0], [2, SIZE]]), aims, PLAN)
+    found = {row: sorted(cells[rows == row].tolist()) for row in (0, 1)}
+    assert found[0] == sorted(
+        [
+            *(lengths + 2, shapes + 2 * DISTINCT_BINS + 1, last + 0, first + 0, pairs),
+            *(visits + 0, visits + 1, visits + SIZE + 0),
+        ]
+    )
+    # Ends in an unnamed place: no last location, and its visit has no cell.
+    assert found[1] == sorted([lengths + 1, shapes + DISTINCT_BINS + 1, first + 1, visits + 2])
+
+
+def objective(weights, base, aims, rows, cells):
+    """What the module's docstring says, in the primal."""
+    sums = np.bincount(cells, weights[rows], len(aims.counts))
+    occupied = np.bincount(cells, minlength=len(aims.counts)) > 0
+    misfit = (sums - aims.counts)[occupied] ** 2 / (2 * aims.variances[occupied])
+    divergence = weights * np.log(weights / base) - weights + base
+    return TRUST * divergence.sum() + misfit.sum()
+
+
+@pytest.fixture
+def to_the_end(monkeypatch):
+    monkeypatch.setattr(calibration, "CLOSE_ENOUGH", 1e-7)
+    monkeypatch.setattr(calibration, "MOST_STEPS", 2000)
+
+
+@pytest.mark.usefixtures("to_the_end")
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_weights_are_better(seed, monkeypatch):
+    monkeypatch.setattr(calibration, "LARGEST_MULTIPLIER", 1e3)
+    draw = np.random.default_rng(seed)  # noqa: TID251  (test data, nothing private)
+    aims, chunk = targets(draw), paths(ROWS, [1, 2, 3, 1, 2, 1])
+    rows, cells = find_cells(chunk, aims, PLAN)
+    best = calibrate(chunk, aims, PLAN)
+    base = chunk.weights.astype(np.float64)
+    least = objective(best, base, aims, rows, cells)
+    assert least < objective(base, base, aims, rows, cells)
+    for size in (1e-1, 1e-2, 1e-3):
+        for _ in range(30):
+            others = best * np.exp(draw.normal(0, size, len(best)))
+            assert objective(others, base, aims, rows, cells) > least - 1e-9
+
+
+@pytest.mark.usefixtures("to_the_end")
+def test_tables_that_can_be_met_are_met():
+    """The tables of other weights of the same rows: nothing contradicts."""
+    aims = targets(variance=1.0)
+    chunk = paths(ROWS)
+    rows, cells = find_cells(chunk, aims, PLAN)
+    truth = np.array([10.0, 20.0, 30.0, 15.0, 25.0, 12.0])
+    sums = np.bincount(cells, truth[rows], len(aims.counts))
+    met = Targets(sums, aims.variances, aims.first_cell, aims.pair_keys, aims.starts)
+    weights = calibrate(paths(ROWS, [10] * len(ROWS)), met, PLAN)
+    assert weights == pytest.approx(truth, abs=0.05)
+
+
+def test_no_cell_moves_a_trajectory_too_far():
+    aims = targets()
+    chunk = paths([[0], [1]])
+    huge = Targets(aims.counts + 1e9, aims.variances, aims.first_cell, aims.pair_keys, aims.starts)
+    _, cells = find_cells(paths([[0]]), aims, PLAN)
+    weights = calibrate(chunk, huge, PLAN)
+    assert (weights <= 1.01 * np.exp(LARGEST_MULTIPLIER * len(cells))).all()
+    assert np.isfinite(weights).all()
+
+
+def test_chunks_change_only_the_rounding(monkeypatch):
+    draw = np.random.default_rng(1)  # noqa: TID251  (test data, nothing private)
+    aims, chunk = targets(draw), paths(ROWS * 5)
+    whole = calibrate(chunk, aims, PLAN)
+    monkeypatch.setattr(calibration, "CHUNK", 4)
+    assert calibrate(chunk, aims, PLAN) == pytest.approx(whole, rel=1e-6)
+
+
+def test_nothing_to_calibrate():
+    assert len(calibrate(paths([]), targets(), PLAN)) == 0
+
+
+def quadratic(matrix, vector):
+    def function(x):
+        gradient = matrix @ x - vector
+        return Point(x, x @ matrix @ x / 2 - vector @ x, gradient, np.diag(matrix).copy())
+
+    return function
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_minimise_a_quadratic_form(seed):
+    draw = np.random.default_rng(seed)  # noqa: TID251  (test data, nothing private)
+    half = draw.normal(size=(20, 20))
+    matrix, vector = half @ half.T + np.eye(20), draw.normal(size=20)
+    found = minimise(
+        quadratic(matrix, vector), 20, 1e6, lambda p: np.abs(p.gradient).max() < 1e-9, 500
+    )
+    assert found.position == pytest.approx(np.linalg.solve(matrix, vector), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_minimise_in_a_box(seed):
+    """At the least point of a box, no coordinate can be moved inwards to advantage."""
+    draw = np.random.default_rng(seed)  # noqa: TID251  (test data, nothing private)
+    half = draw.normal(size=(8, 8))
+    matrix, vector = half @ half.T + np.eye(8), 5 * draw.normal(size=8)
+    found = minimise(
+        quadratic(matrix, vector), 8, 0.3, lambda p: np.abs(p.slope(0.3)).max() < 1e-8, 2000
+    )
+    assert (np.abs(found.position) <= 0.3).all()
+    assert (np.abs(found.position) == 0.3).any()
+    inside = np.abs(found.position) < 0.3
+    assert np.abs(found.gradient[inside]) == pytest.approx(0, abs=1e-6)
+    assert (found.gradient[~inside] * found.position[~inside] <= 0).all()
+
+
+def test_minimise_stops_when_told():
+    calls = []
+    matrix = np.diag([1.0, 100.0])
+
+    def counted(x):
+        calls.append(x)
+        return quadratic(matrix, np.ones(2))(x)
+
+    minimise(counted, 2, 10.0, lambda _: True, 50)
+    assert len(calls) == 1
+    minimise(counted, 2, 10.0, lambda _: False, 3)
+    assert 4 <= len(calls) <= 8
