@@ -113,14 +113,12 @@ EVERY_COMMAND = {
 
 
 def test_every_command_is_here():
-    assert commands_that_exist() <= set(EVERY_COMMAND)
+    assert commands_that_exist() == set(EVERY_COMMAND)
 
 
 @pytest.mark.parametrize("name", EVERY_COMMAND)
 @pytest.mark.usefixtures("raw")
 def test_no_command_lets_the_record_out(silent, name):
-    if name not in commands_that_exist():
-        pytest.skip(f"there is no command {name} yet")
     silent(*publish("raw/taps.csv", "out", "--csv"), codes=[0])
     silent(*EVERY_COMMAND[name], codes=[0])
 
