@@ -19,6 +19,7 @@ $(STAMP): requirements.txt pyproject.toml
 
 demo: setup
 	$(BIN)/pathveil demo
+	@echo "To type pathveil yourself: source $(BIN)/activate"
 
 lint: setup
 	$(BIN)/ruff check .

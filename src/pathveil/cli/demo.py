@@ -47,19 +47,10 @@ def demo(
         journeys = [set(p.locations) for p in release.top_patterns(50, min_length=2, max_length=2)]
         question = next((sorted(stops) for stops in journeys if len(stops) > 1), None)
         if question:
-            command = f"{_program()} count {folder} {' '.join(question)}"
+            command = f"pathveil count {folder} {' '.join(question)}"
             console.print(f"Try: {command}", markup=False, highlight=False)
         page = folder / "report.html"
         console.print(f"Or open {page} in a browser.", markup=False, highlight=False)
-
-
-def _program() -> str:
-    """What to type to run pathveil: its name, or where `make` put it if it is not on the path."""
-    import os
-    import shutil
-    import sys
-
-    return "pathveil" if shutil.which("pathveil") else os.path.relpath(sys.argv[0])
 
 
 def _free_name(folder: Path) -> Path:

@@ -1,0 +1,103 @@
+"""The calibrated method, in multiples of `full` on the same week.
+
+Both times are of the same run, taken in turns, so a busy or slow machine moves both. The data is a
+simulated week: mean length 6.7, |L| = 1,012; h = 12, ε = 1.
+"""
+
+import argparse
+import subprocess
+import sys
+
+import numpy as np
+
+from bench.measuring import PeakMemory, best_of, row, verdict
+from bench.publish import SIZE, database
+from pathveil import Parameters, TrajectoryDatabase, publish
+from pathveil.mechanism.measure import measure
+from pathveil.mechanism.randomness import Randomness
+from pathveil.model.measurement_plan import MeasurementPlan
+from pathveil.model.measurements import Measurements
+from pathveil.synthesis.popularity import choose_candidates
+from pathveil.synthesis.synthesize import synthesize
+
+HEIGHT, RUNS = 12, 3
+
+
+def publish_seconds(data: TrajectoryDatabase, method: str) -> float:
+    return best_of(1, lambda: publish(data, epsilon="1", height=HEIGHT, method=method).paths())
+
+
+def both(data: TrajectoryDatabase) -> tuple[float, float]:
+    """The fastest full and the fastest calibrated publish of a few runs in turns."""
+    turns = [
+        (publish_seconds(data, "full"), publish_seconds(data, "calibrated")) for _ in range(RUNS)
+    ]
+    return min(full for full, _ in turns), min(calibrated for _, calibrated in turns)
+
+
+def plan_for(data: TrajectoryDatabase) -> MeasurementPlan:
+    parameters = Parameters.choose(
+        epsilon="1", height=HEIGHT, universe_size=len(data.universe), method="calibrated"
+    )
+    return MeasurementPlan.of(parameters)
+
+
+def parts(data: TrajectoryDatabase) -> tuple[float, float]:
+    """Seconds of measuring, and of synthesizing from the measurements."""
+    plan, last = plan_for(data), list[Measurements]()
+
+    def measuring() -> None:
+        last[:] = [measure(data, plan, choose_candidates, Randomness())]
+
+    def synthesizing() -> None:
+        synthesize(last[0], plan, np.random.default_rng())  # noqa: TID251  (as publish does)
+
+    return best_of(RUNS, measuring), best_of(RUNS, synthesizing)
+
+
+def peak_memory() -> float:
+    """Peak memory while publishing, above the arrays, in gigabytes."""
+    publish(
+        database(1000), epsilon="1", height=HEIGHT, method="calibrated"
+    )  # load what is compiled
+    data = database(SIZE)
+    memory = PeakMemory()
+    publish(data, epsilon="1", height=HEIGHT, method="calibrated")
+    return memory.bytes() / 1e9
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--memory", action="store_true", help="only peak memory, as a number")
+    if parser.parse_known_args()[0].memory:
+        print(peak_memory())
+        return
+
+    for method in ("full", "calibrated"):
+        publish_seconds(database(1000), method)  # compile, or load the compiled code
+    data = database(SIZE)
+    full, calibrated = both(data)
+    print(f"|D| = {SIZE:,}, |L| = 1,012, h = {HEIGHT}; full takes {full:.2f} s")
+    verdict("calibrated publish, in full ones", calibrated / full, 20)
+    measuring, synthesizing = parts(data)
+    row("measuring, in full publishes", f"{measuring / full:.2f}")
+    row("synthesizing, in full publishes", f"{synthesizing / full:.2f}")
+
+    # In a process of its own, where no freed memory of earlier runs hides what is used.
+    memory = subprocess.run(
+        [sys.executable, "-m", "bench.calibrated", "--memory"],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    verdict("peak memory, GB above the arrays", float(memory.stdout), 1.5)
+
+    print("\ncost against |D| (synthesis, per trajectory, against the smallest)")
+    costs = []
+    for riders in (SIZE // 16, SIZE // 4, SIZE):
+        costs.append(parts(database(riders))[1] / riders)
+        row(f"|D| = {riders:,}", f"{costs[-1] / costs[0]:.2f}", f"{1e6 * costs[-1]:.2f} µs each")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""The whole synthesis: faithful when the noise is small, and never at a loss."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pathveil import Parameters, TrajectoryDatabase, Universe, simulate_week
+from pathveil.mechanism.measure import measure
+from pathveil.mechanism.randomness import Randomness
+from pathveil.model.measurement_plan import MeasurementPlan
+from pathveil.statistics.actions import action_counts
+from pathveil.statistics.shapes import LENGTH_BINS, length_bins
+from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
+from pathveil.synthesis import synthesize as synthesis
+from pathveil.synthesis import threads
+from pathveil.synthesis.popularity import choose_candidates
+from pathveil.synthesis.synthesize import synthesize
+
+
+def generator(seed):
+    return np.random.default_rng(seed)  # noqa: TID251  (reproducible noise; nothing is published)
+
+
+def measured(database, epsilon, height=8, seed=0, candidates=choose_candidates):
+    size = len(database.universe)
+    plan = MeasurementPlan.of(
+        Parameters.choose(epsilon=epsilon, height=height, universe_size=size, method="calibrated")
+    )
+    return measure(database, plan, candidates, Randomness(generator(seed))), plan
+
+
+def database(rows, universe_size):
+    offsets = np.cumsum([0, *map(len, rows)])
+    codes = np.array([code for row in rows for code in row], dtype=np.int32)
+    universe = Universe([str(i) for i in range(universe_size)])
+    return TrajectoryDatabase.from_arrays(offsets, codes, universe)
+
+
+def check(paths, universe_size):
+    """All that `synthesize` promises."""
+    assert paths.offsets.dtype == paths.weights.dtype == np.int64
+    assert paths.codes.dtype == np.int32
+    assert len(paths.offsets) == len(paths) + 1
+    assert (paths.offsets[0], paths.offsets[-1]) == (0, len(paths.codes))
+    assert (paths.lengths >= 1).all()
+    assert (paths.weights >= 1).all()
+    assert (paths.codes >= 0).all()
+    assert (paths.codes < universe_size).all()
+    rows = [tuple(row) for row in np.split(paths.codes, paths.offsets[1:-1])] if len(paths) else []
+    assert rows == sorted(set(rows))
+
+
+def expanded(paths):
+    """Every trajectory on its own."""
+    rows = np.repeat(np.arange(len(paths)), paths.weights)
+    lengths = paths.lengths[rows]
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    shift = np.repeat(paths.offsets[rows] - offsets[:-1], lengths)
+    return offsets, paths.codes[np.arange(offsets[-1]) + shift]
+
+
+@pytest.fixture(scope="module")
+def week():
+    simulated = simulate_week(20_000, 40, seed=3)
+    return TrajectoryDatabase.from_arrays(simulated.offsets, simulated.codes, simulated.universe)
+
+
+@pytest.fixture(scope="module")
+def faithful(week):
+    """Nearly without noise: ε = 100."""
+    return synthesize(*measured(week, "100"), generator(1))
+
+
+def relative(found, truth):
+    """The sum of all differences, in units of the sum."""
+    return np.abs(found - truth).sum() / truth.sum()
+
+
+def test_the_tables_are_reproduced_when_the_noise_is_small(week, faithful):
+    check(faithful, 40)
+    offsets, codes = expanded(faithful)
+    assert len(offsets) - 1 == pytest.approx(len(week), rel=1e-3)
+
+    def visits(offsets, codes):
+        return np.bincount(visit_cells(offsets, codes, 40, 8)[1], minlength=MULTIPLICITIES * 40)
+
+    def lengths(offsets, _):
+        return np.bincount(length_bins(np.diff(offsets)), minlength=LENGTH_BINS)
+
+    def actions(offsets, codes):
+        return action_counts(offsets, codes, 40, 8)
+
+    raw = week.offsets, week.codes
+    assert relative(visits(offsets, codes), visits(*raw)) < 0.02
+    assert relative(lengths(offsets, codes), lengths(*raw)) < 0.02
+    assert relative(actions(offsets, codes), actions(*raw)) < 0.15
+
+
+def test_pairs_that_were_not_calibrated_are_close_too(week, faithful):
+    """Consecutive visits: nothing measures them all; the model has to get them right."""
+
+    def steps(offsets, codes):
+        inner = np.ones(len(codes), dtype=np.bool_)
+        inner[offsets[1:] - 1] = False
+        first = np.flatnonzero(inner)
+        return np.bincount(codes[first] * 40 + codes[first + 1], minlength=1600)
+
+    assert relative(steps(*expanded(faithful)), steps(week.offsets, week.codes)) < 0.25
+
+
+def test_the_result_depends_on_the_draws_only(week, monkeypatch):
+    measurements, plan = measured(week, "1")
+    one = synthesize(measurements, plan, generator(5))
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: 1)
+    same = synthesize(measurements, plan, generator(5))
+    other = synthesize(measurements, plan, generator(6))
+    for field in ("offsets", "codes", "weights"):
+        assert np.array_equal(getattr(one, field), getattr(same, field))
+    assert not np.array_equal(one.codes, other.codes)
+
+
+def test_fewer_rows_stand_for_as_many_trajectories(week, monkeypatch):
+    measurements, plan = measured(week, "10")
+    monkeypatch.setattr(synthesis, "MOST_ROWS", 1000)
+    paths = synthesize(measurements, plan, generator(1))
+    check(paths, 40)
+    assert len(paths) <= 1000
+    assert paths.weights.sum() == pytest.approx(len(week), rel=0.01)
+
+
+ROWS = {
+    "empty": [],
+    "empty trajectories": [[]] * 50,
+    "all alike": [[0]] * 3000,
+    "all stay": [[0, 0, 0]] * 3000,
+    "very long": [[0, 1] * 400] * 300,
+    "few": [[0, 1], [1]],
+    "many": [[i % 2, (i // 2) % 2, i % 2][: 1 + i % 3] for i in range(5000)],
+}
+
+
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("universe_size", [2, 70])
+@pytest.mark.parametrize("epsilon", ["1e-9", "0.01", "1", "100"])
+def test_any_data_any_noise(rows, universe_size, epsilon):
+    measurements, plan = measured(database(rows, universe_size), epsilon)
+    check(synthesize(measurements, plan, generator(2)), universe_size)
+
+
+@pytest.mark.parametrize("height", [1, 2, 40])
+@pytest.mark.parametrize("epsilon", ["0.1", "30"])
+def test_any_height(height, epsilon):
+    rows = [[0, 1, 2, 0][: 1 + i % 4] for i in range(4000)]
+    measurements, plan = measured(database(rows, 3), epsilon, height)
+    check(synthesize(measurements, plan, generator(3)), 3)
+
+
+@pytest.mark.parametrize("epsilon", ["1", "100"])
+def test_one_location(epsilon):
+    measurements, plan = measured(database([[0] * (1 + i % 5) for i in range(5000)], 1), epsilon)
+    paths = synthesize(measurements, plan, generator(4))
+    check(paths, 1)
+    assert paths.weights.sum() == pytest.approx(5000, rel=0.2)
+    assert paths.lengths.tolist()[:5] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "1", "50"])
+def test_a_million_locations(epsilon):
+    rows = [[7, 999_999, 7], [123_456]] * 500
+    measurements, plan = measured(database(rows, 10**6), epsilon)
+    paths = synthesize(measurements, plan, generator(5))
+    check(paths, 10**6)
+    if epsilon == "50":
+        assert set(paths.codes.tolist()) == {7, 123_456, 999_999}
+
+
+def test_rare_places_are_dropped_and_their_visitors_kept():
+    """One location stands out; 30,000 others have one visitor each, and stay unnamed."""
+    rows = [[0, 1 + i, 0] for i in range(30_000)]
+    measurements, plan = measured(database(rows, 30_001), "1")
+    paths = synthesize(measurements, plan, generator(6))
+    check(paths, 30_001)
+    assert measurements.candidates.tolist() == [0]
+    assert paths.weights.sum() == pytest.approx(30_000, rel=0.05)
+    # Two visits to 0 and one unnamed: mostly two are left.
+    assert np.average(paths.lengths, weights=paths.weights) == pytest.approx(2, abs=0.5)
+
+
+def test_no_candidates():
+    nobody = np.zeros(0, dtype=np.int64)
+    rows = [[0, 1]] * 3000
+    measurements, plan = measured(database(rows, 3), "1", candidates=lambda _: nobody)
+    assert len(synthesize(measurements, plan, generator(7))) == 0
+
+
+def test_candidates_that_nobody_visits():
+    everybody = np.arange(200)
+    measurements, plan = measured(
+        database([[0]] * 3000, 200), "100", candidates=lambda _: everybody
+    )
+    paths = synthesize(measurements, plan, generator(8))
+    check(paths, 200)
+    assert paths.weights[paths.codes[paths.offsets[:-1]] == 0].sum() > 2900
+
+
+def test_a_negative_total_is_an_empty_release(week):
+    measurements, plan = measured(week, "1")
+    popularity = measurements.popularity
+    total = replace(popularity.total, counts=np.array([-1]))
+    nobody = replace(measurements, popularity=replace(popularity, total=total))
+    assert len(synthesize(nobody, plan, generator(9))) == 0
+
+
+def test_without_a_tree_without_moves_and_pairs(week):
+    measurements, plan = measured(week, "10")
+    nothing = np.zeros(0, dtype=np.int64)
+    moves = replace(measurements.moves, keys=nothing, counts=nothing, threshold=10**6)
+    bare = replace(measurements, tree=(), moves=moves, pairs=moves)
+    paths = synthesize(bare, plan, generator(10))
+    check(paths, 40)
+    assert paths.weights.sum() == pytest.approx(len(week), rel=0.01)
