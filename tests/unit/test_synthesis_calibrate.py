@@ -1,5 +1,6 @@
 """Calibration: the weights are the best ones, and cells are found as the gate counts them."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.model.measurements import NoisyTable, TreeLevel
 from pathveil.model.paths import Paths
 from pathveil.statistics.actions import SHAPE
+from pathveil.statistics.first_visits import first_visits, pair_cells
 from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, SHAPES
 from pathveil.statistics.visits import MULTIPLICITIES
 from pathveil.synthesis import calibrate as calibration
@@ -112,7 +114,7 @@ def test_tables_that_can_be_met_are_met():
     rows, cells = find_cells(chunk, aims, PLAN)
     truth = np.array([10.0, 20.0, 30.0, 15.0, 25.0, 12.0])
     sums = np.bincount(cells, truth[rows], len(aims.counts))
-    met = Targets(sums, aims.variances, aims.first_cell, aims.pair_keys, aims.starts)
+    met = replace(aims, counts=sums)
     weights = calibrate(paths(ROWS, [10] * len(ROWS)), met, PLAN)
     assert weights == pytest.approx(truth, abs=0.05)
 
@@ -120,7 +122,7 @@ def test_tables_that_can_be_met_are_met():
 def test_no_cell_moves_a_trajectory_too_far():
     aims = targets()
     chunk = paths([[0], [1]])
-    huge = Targets(aims.counts + 1e9, aims.variances, aims.first_cell, aims.pair_keys, aims.starts)
+    huge = replace(aims, counts=aims.counts + 1e9)
     _, cells = find_cells(paths([[0]]), aims, PLAN)
     weights = calibrate(chunk, huge, PLAN)
     assert (weights <= 1.01 * np.exp(LARGEST_MULTIPLIER * len(cells))).all()
@@ -186,3 +188,15 @@ def test_minimise_stops_when_told():
     assert len(calls) == 1
     minimise(counted, 2, 10.0, lambda _: False, 3)
     assert 4 <= len(calls) <= 8
+
+
+def test_listed_pairs_are_the_pairs_of_the_gate():
+    draw = np.random.default_rng(2)  # noqa: TID251  (test data, nothing private)
+    rows = [draw.integers(0, SIZE + 1, draw.integers(1, 9)).tolist() for _ in range(200)]
+    chunk, aims = paths(rows), targets()
+    found_rows, cells = find_cells(chunk, aims, PLAN)
+    is_pair = cells == aims.starts[-1]
+    visited, _ = first_visits(chunk.offsets, chunk.codes, SIZE, PLAN.most_distinct)
+    gate_rows, gate_cells = pair_cells(visited, SIZE)
+    assert found_rows[is_pair].tolist() == gate_rows[gate_cells == 0 * SIZE + 1].tolist()
+    assert 20 < np.count_nonzero(is_pair) < 180

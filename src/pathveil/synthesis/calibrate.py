@@ -42,15 +42,18 @@ CHUNK = 1 << 15  # rows: their weights stay in a core's own cache
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Chunk:
-    """Consecutive rows: row ``rows[i]`` of them adds to cell ``cells[i]``.
+    """Consecutive rows, ordered by how many cells they add to: loops of a length are predictable.
 
     Attributes:
-        rows, cells: int32.
-        base: float64; the weights to begin with.
+        order: int64; which row of the chunk comes where.
+        starts: uint32; the i-th adds to the cells ``cells[starts[i]:starts[i + 1]]``.
+        cells: uint32. (Unsigned, because numba looks out for negative positions otherwise.)
+        base: float64; their weights to begin with, in that order.
     """
 
-    rows: NDArray[np.int32]
-    cells: NDArray[np.int32]
+    order: NDArray[np.int64]
+    starts: NDArray[np.uint32]
+    cells: NDArray[np.uint32]
     base: NDArray[np.float64]
 
 
@@ -79,9 +82,7 @@ def calibrate(paths: Paths, targets: Targets, plan: MeasurementPlan) -> NDArray[
         return bool(deviations.sum() <= CLOSE_ENOUGH**2 * np.count_nonzero(occupied))
 
     best = minimise(dual, len(counts), LARGEST_MULTIPLIER, is_close, MOST_STEPS)
-    weights = in_threads(
-        lambda chunk: _weigh(chunk.rows, chunk.cells, chunk.base, best.position), chunks
-    )
+    weights = in_threads(lambda chunk: _chunk_weights(chunk, best.position), chunks)
     return np.concatenate((np.zeros(0), *weights))
 
 
@@ -91,7 +92,20 @@ def _chunk(paths: Paths, start: int, targets: Targets, plan: MeasurementPlan) ->
     codes = paths.codes[offsets[0] : offsets[-1]]
     part = Paths(offsets - offsets[0], codes, paths.weights[start:stop])
     rows, cells = find_cells(part, targets, plan)
-    return _Chunk(rows, cells, part.weights.astype(np.float64))
+    counts = np.bincount(rows, minlength=len(part))
+    order = np.argsort(counts.astype(np.uint16), kind="stable")
+    starts = np.concatenate((np.zeros(1), np.cumsum(counts[order]))).astype(np.uint32)
+    free = np.empty(len(part), dtype=np.uint32)
+    free[order] = starts[:-1]
+    return _Chunk(
+        order, starts, _row_by_row(rows, cells, free), part.weights[order].astype(np.float64)
+    )
+
+
+def _chunk_weights(chunk: _Chunk, multipliers: NDArray[np.float64]) -> NDArray[np.float64]:
+    weights = np.empty(len(chunk.base))
+    weights[chunk.order] = _weigh(chunk.starts, chunk.cells, chunk.base, multipliers)
+    return weights
 
 
 def _sums(
@@ -100,7 +114,7 @@ def _sums(
     """The sum of all weights, and that of each cell; added up in order, so always the same."""
     total, sums = 0.0, np.zeros(len(multipliers))
     for weight, by_cell in in_threads(
-        lambda chunk: _chunk_sums(chunk.rows, chunk.cells, chunk.base, multipliers), chunks
+        lambda chunk: _chunk_sums(chunk.starts, chunk.cells, chunk.base, multipliers), chunks
     ):
         total += weight
         sums += by_cell
@@ -108,27 +122,43 @@ def _sums(
 
 
 @njit(cache=True, nogil=True)
+def _row_by_row(
+    rows: NDArray[np.int32], cells: NDArray[np.uint32], free: NDArray[np.uint32]
+) -> NDArray[np.uint32]:
+    """Put the cells of each row beside one another, from where ``free`` says on; it is used up."""
+    sorted_cells = np.empty_like(cells)
+    for i in range(len(rows)):
+        sorted_cells[free[rows[i]]] = cells[i]
+        free[rows[i]] += np.uint32(1)
+    return sorted_cells
+
+
+@njit(cache=True, nogil=True)
 def _weigh(
-    rows: NDArray[np.int32],
-    cells: NDArray[np.int32],
+    starts: NDArray[np.uint32],
+    cells: NDArray[np.uint32],
     base: NDArray[np.float64],
     multipliers: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    exponents = np.zeros(len(base))
-    for i in range(len(rows)):
-        exponents[rows[i]] += multipliers[cells[i]]
+    exponents = np.empty(len(base))
+    for row in range(len(base)):
+        exponent = 0.0
+        for i in range(starts[row], starts[row + 1]):
+            exponent += multipliers[cells[i]]
+        exponents[row] = exponent
     return base * np.exp(exponents)
 
 
 @njit(cache=True, nogil=True)
 def _chunk_sums(
-    rows: NDArray[np.int32],
-    cells: NDArray[np.int32],
+    starts: NDArray[np.uint32],
+    cells: NDArray[np.uint32],
     base: NDArray[np.float64],
     multipliers: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64]]:
-    weights = _weigh(rows, cells, base, multipliers)
+    weights = _weigh(starts, cells, base, multipliers)
     sums = np.zeros(len(multipliers))
-    for i in range(len(rows)):
-        sums[cells[i]] += weights[rows[i]]
+    for row in range(len(base)):
+        for i in range(starts[row], starts[row + 1]):
+            sums[cells[i]] += weights[row]
     return weights.sum(), sums

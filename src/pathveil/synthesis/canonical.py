@@ -1,11 +1,15 @@
 """Rows in canonical order: ascending by their codes, the shorter first, each distinct row once."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from pathveil.model.paths import Paths
+from pathveil.synthesis.threads import in_threads
 
+PARTS = 32  # that are sorted apart: enough for the threads, whatever the popularity of locations
 _WORD = 64
 
 
@@ -13,15 +17,37 @@ def merge_identical(paths: Paths, size: int) -> Paths:
     """The same multiset with every path once, in canonical order.
 
     Args:
-        paths: over codes in [0, size).
+        paths: over codes in [0, size); none of them empty.
         size: how many codes there are.
     """
-    order, starts = _canonical_order(paths, size)
-    first = np.flatnonzero(starts)
-    if not len(first):
-        return paths
-    weights = np.add.reduceat(paths.weights[order], first)
-    return take_rows(paths, order[first], weights)
+    # Paths that start with different locations can be sorted apart, and at the same time.
+    first = paths.codes[paths.offsets[:-1]]
+    reached = np.cumsum(np.bincount(first, minlength=size))
+    part = ((PARTS * reached - 1) // max(len(paths), 1)).astype(np.int16)[first]
+    by_part = np.argsort(part, kind="stable")
+    edges = np.searchsorted(part[by_part], np.arange(1, PARTS))
+    parts = in_threads(lambda rows: _merge_part(paths, rows, size), np.split(by_part, edges))
+    return concatenate_paths(list(parts))
+
+
+def _merge_part(paths: Paths, rows: NDArray[np.int64], size: int) -> Paths:
+    """The same for some rows."""
+    order, differs = _canonical_order(paths, rows, size)
+    starts = np.flatnonzero(differs)
+    weights = paths.weights[order]
+    if len(starts):
+        weights = np.add.reduceat(weights, starts)
+    return take_rows(paths, order[starts], weights)
+
+
+def concatenate_paths(parts: Sequence[Paths]) -> Paths:
+    """All rows of all parts, one after another."""
+    lengths = [part.lengths for part in parts]
+    return Paths(
+        np.cumsum(np.concatenate((np.zeros(1, dtype=np.int64), *lengths))),
+        np.concatenate((np.zeros(0, dtype=np.int32), *(part.codes for part in parts))),
+        np.concatenate((np.zeros(0, dtype=np.int64), *(part.weights for part in parts))),
+    )
 
 
 def take_rows(paths: Paths, rows: NDArray[np.int64], weights: NDArray[np.int64]) -> Paths:
@@ -42,8 +68,10 @@ def drop_code(paths: Paths, code: int) -> Paths:
     )
 
 
-def _canonical_order(paths: Paths, size: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The order, and which rows in that order differ from the one before.
+def _canonical_order(
+    paths: Paths, rows: NDArray[np.int64], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """These rows in order, and which of them differ from the one before.
 
     Sorts by as many codes as fit into one word; then, wherever several rows agree so far and are
     not at their end, by the next ones; and so on.
@@ -51,10 +79,10 @@ def _canonical_order(paths: Paths, size: int) -> tuple[NDArray[np.int64], NDArra
     bits = int(size).bit_length()  # codes are raised by 1: 0 is the end of a row
     per_word = _WORD // bits
     last_code = np.uint64((1 << bits) - 1)
-    order = np.arange(len(paths))
-    differs = np.zeros(len(paths), dtype=np.bool_)
+    order = rows.copy()
+    differs = np.zeros(len(rows), dtype=np.bool_)
     differs[:1] = True
-    open_places = np.arange(len(paths))
+    open_places = np.arange(len(rows))
     start = 0
     while len(open_places):
         rows = order[open_places]

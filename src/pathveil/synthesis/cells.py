@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.model.measurements import TreeLevel
 from pathveil.model.paths import Paths
-from pathveil.statistics.first_visits import first_visits, pair_cells
+from pathveil.statistics.first_visits import first_visits
 from pathveil.statistics.shapes import DISTINCT_BINS, shape_cells
 from pathveil.statistics.visits import visit_cells
 from pathveil.synthesis.denoise import SMALLEST_VARIANCE, Estimates
@@ -31,14 +32,16 @@ class Targets:
         counts: float64, shape (cells,), ≥ 0.
         variances: float64, shape (cells,), ≥ 1.
         first_cell: int64, shape (n + 1,); the cell of each first location, −1 if it has none.
-        pair_keys: int64, sorted; the pairs a·n + b that have a cell.
+        pair_starts, pair_ends: int64; the pairs {a, b} with a < b that have a cell are those with
+            b in ``pair_ends[pair_starts[a]:pair_starts[a + 1]]``, ascending.
         starts: the first cell of lengths, shapes, last locations, visits and pairs.
     """
 
     counts: NDArray[np.float64]
     variances: NDArray[np.float64]
     first_cell: NDArray[np.int64]
-    pair_keys: NDArray[np.int64]
+    pair_starts: NDArray[np.int64]
+    pair_ends: NDArray[np.int64]
     starts: tuple[int, int, int, int, int]
 
     @classmethod
@@ -65,14 +68,15 @@ class Targets:
             np.maximum(np.concatenate([table.value.ravel() for table in tables]), 0.0),
             np.maximum(variances, SMALLEST_VARIANCE),
             first_cell,
-            pairs.first * candidates + pairs.second,
+            np.searchsorted(pairs.first, np.arange(candidates + 1)),
+            pairs.second,
             (0, int(ends[0]), int(ends[1]), int(ends[2]), int(ends[3])),
         )
 
 
 def find_cells(
     chunk: Paths, targets: Targets, plan: MeasurementPlan
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
     """All (row, cell) pairs of a chunk of trajectories, none of them empty."""
     size = len(targets.first_cell) - 1
     offsets, codes = chunk.offsets, chunk.codes
@@ -84,7 +88,8 @@ def find_cells(
     first = targets.first_cell[codes[offsets[:-1]]]
     kept = first >= 0
     visit_rows, visit = visit_cells(offsets, codes, size, plan.visits_cap)
-    pair_rows, pair = _listed_pairs(chunk, targets.pair_keys, size, plan.most_distinct)
+    visited, _ = first_visits(offsets, codes, size, plan.most_distinct)
+    pair_rows, pair = _listed_pairs(visited, size, targets.pair_starts, targets.pair_ends)
     rows = np.concatenate((every, every, every[named], every[kept], visit_rows, pair_rows))
     cells = np.concatenate(
         (
@@ -96,7 +101,7 @@ def find_cells(
             pairs + pair,
         )
     )
-    return rows, cells.astype(np.int32)
+    return rows, cells.astype(np.uint32)
 
 
 def _first_locations(
@@ -112,14 +117,35 @@ def _first_locations(
     return top.label[places], Estimates(counts, np.full(len(counts), 2 * top.table.scale**2))
 
 
+@njit(cache=True, nogil=True)
 def _listed_pairs(
-    chunk: Paths, keys: NDArray[np.int64], size: int, most_distinct: int
+    visited: NDArray[np.int32],
+    size: int,
+    pair_starts: NDArray[np.int64],
+    pair_ends: NDArray[np.int64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The pairs of the trajectories that have a cell, as positions in ``keys``."""
-    if not len(keys):
-        return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-    visited, _ = first_visits(chunk.offsets, chunk.codes, size, most_distinct)
-    rows, pairs = pair_cells(visited, size)
-    position = np.minimum(np.searchsorted(keys, pairs), len(keys) - 1)
-    listed = keys[position] == pairs
-    return rows[listed], position[listed]
+    """Those of `statistics.first_visits.pair_cells` that have a cell here: (row, which one)."""
+    count, most = visited.shape
+    rows = np.empty(count * most * (most - 1) // 2, dtype=np.int32)
+    pairs = np.empty(len(rows), dtype=np.int64)
+    found = 0
+    for row in range(count):
+        for i in range(most):
+            for j in range(i):
+                low, high = (
+                    min(visited[row, i], visited[row, j]),
+                    max(visited[row, i], visited[row, j]),
+                )
+                if low < 0 or high >= size:  # no such visit, or an unnamed place
+                    continue
+                start, stop = pair_starts[low], pair_starts[low + 1]
+                while start < stop:
+                    middle = (start + stop) >> 1
+                    if pair_ends[middle] >= high:
+                        stop = middle
+                    else:
+                        start = middle + 1
+                if start < pair_starts[low + 1] and pair_ends[start] == high:
+                    rows[found], pairs[found] = row, start
+                    found += 1
+    return rows[:found].copy(), pairs[:found].copy()

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.model.paths import Paths
+from pathveil.synthesis.canonical import concatenate_paths
 from pathveil.synthesis.movement_model import MovementModel
 from pathveil.synthesis.threads import in_threads
 from pathveil.synthesis.tree_estimates import Continuations
@@ -38,10 +39,7 @@ def complete(
     """About ``rows`` trajectories in proportion to the masses, over positions of candidates."""
     tasks = cut_tasks(work, rows, draw)
     chunks = list(in_threads(lambda task: complete_chunk(task, work, model), tasks))
-    lengths = [chunk.lengths for chunk in chunks]
-    offsets = np.cumsum(np.concatenate((np.zeros(1, dtype=np.int64), *lengths)))
-    codes = np.concatenate((np.zeros(0, dtype=np.int32), *(chunk.codes for chunk in chunks)))
-    return Paths(offsets, codes, np.ones(len(offsets) - 1, dtype=np.int64))
+    return concatenate_paths(chunks)
 
 
 def cut_tasks(work: Continuations, rows: float, draw: np.random.Generator) -> list[Task]:

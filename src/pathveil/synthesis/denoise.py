@@ -128,7 +128,7 @@ def sparse_estimates(
 def _grid(scale: float, end: float) -> NDArray[np.float64]:
     """True counts: 0, the powers of two below the scale, and then in steps of half a scale."""
     powers = 2.0 ** np.arange(np.log2(max(scale, 2.0)))
-    steps = np.arange(1, int(end / (GRID_STEP * scale)) + 1) * (GRID_STEP * scale)
+    steps = np.arange(GRID_STEP * scale, end, GRID_STEP * scale)
     return np.unique(np.concatenate((np.zeros(1), powers, steps)))
 
 

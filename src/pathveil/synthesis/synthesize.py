@@ -58,10 +58,10 @@ def synthesize(
     kept = np.flatnonzero(whole)
     released = take_rows(completed, kept, whole[kept])
 
-    named = drop_code(released, unnamed)
-    if len(named.codes) < len(released.codes):
-        named = merge_identical(named, unnamed)
-    return Paths(named.offsets, candidates[named.codes].astype(np.int32), named.weights)
+    if popularity.unnamed_visits > 0:
+        released = merge_identical(drop_code(released, unnamed), unnamed)
+    codes = candidates.astype(np.int32)[released.codes]
+    return Paths(released.offsets, codes, released.weights)
 
 
 def _nothing() -> Paths:
