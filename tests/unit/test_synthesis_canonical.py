@@ -27,8 +27,8 @@ def rows_of(result):
 
 @st.composite
 def multisets(draw):
-    """A few codes, so that rows agree for long; sizes for which 1, 2, 12 or 64 fit into a word."""
-    size = draw(st.sampled_from([1, 2, 30, 70_000, 2**31 - 1]))
+    """A few codes, so that rows agree for long; sizes for which 64 to 3 codes fit a word."""
+    size = draw(st.sampled_from([1, 2, 30, 70_000, 10**6]))
     codes = st.sampled_from(sorted({0, min(1, size - 1), size // 2, size - 1}))
     rows = draw(st.lists(st.lists(codes, min_size=1, max_size=30).map(tuple), max_size=25))
     rows += [row[:cut] for row in rows for cut in (1, 12, 13)]
