@@ -23,11 +23,14 @@ DISTINCT_BINS = len(DISTINCT_ENDS) + 1
 # What a bin of distinct locations stands for.
 DISTINCT_VALUES = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 20, 32], dtype=np.float64)
 SHAPES = LENGTH_BINS * DISTINCT_BINS
+# The bins of all numbers up to the first of the open bin.
+_LENGTH_BIN = np.searchsorted(LENGTH_ENDS, np.arange(LENGTH_ENDS[-1] + 2))
+_DISTINCT_BIN = np.searchsorted(DISTINCT_ENDS, np.arange(DISTINCT_ENDS[-1] + 2))
 
 
 def length_bins(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """The bin of each length ≥ 1."""
-    return np.searchsorted(LENGTH_ENDS, lengths).astype(np.int64)
+    return _LENGTH_BIN[np.minimum(lengths, len(_LENGTH_BIN) - 1)]
 
 
 def shape_cells(
@@ -36,8 +39,8 @@ def shape_cells(
     """The cell of each trajectory, length bin · DISTINCT_BINS + distinct bin; -1 if it is empty."""
     lengths = np.diff(offsets)
     distinct = distinct_locations(offsets, codes, universe_size)
-    cells = length_bins(lengths) * DISTINCT_BINS + np.searchsorted(DISTINCT_ENDS, distinct)
-    return np.where(lengths > 0, cells, -1)
+    distinct_bins = _DISTINCT_BIN[np.minimum(distinct, len(_DISTINCT_BIN) - 1)]
+    return np.where(lengths > 0, length_bins(lengths) * DISTINCT_BINS + distinct_bins, -1)
 
 
 @njit(cache=True, nogil=True)

@@ -33,9 +33,9 @@ from pathveil.synthesis.threads import in_threads
 TRUST = 0.01
 # |λ_c| at most: no cell makes a trajectory more than e³ ≈ 20 times likelier, or less.
 LARGEST_MULTIPLIER = 3.0
-# Stop when the cells are within half a standard deviation of the noise of where they should be,
-# in the root mean square: to go on would be to follow the noise.
-CLOSE_ENOUGH = 0.5
+# Stop when the cells are within a standard deviation of the noise of where they should be, in the
+# root mean square: to go on would be to follow the noise.
+CLOSE_ENOUGH = 1.0
 MOST_STEPS = 40
 CHUNK = 1 << 15  # rows: their weights stay in a core's own cache
 

@@ -131,12 +131,12 @@ def _listed_pairs(
     found = 0
     for row in range(count):
         for i in range(most):
+            there = visited[row, i]
+            if there < 0:
+                break
             for j in range(i):
-                low, high = (
-                    min(visited[row, i], visited[row, j]),
-                    max(visited[row, i], visited[row, j]),
-                )
-                if low < 0 or high >= size:  # no such visit, or an unnamed place
+                low, high = min(visited[row, j], there), max(visited[row, j], there)
+                if high >= size:  # an unnamed place
                     continue
                 start, stop = pair_starts[low], pair_starts[low + 1]
                 while start < stop:

@@ -29,9 +29,10 @@ from pathveil.synthesis.movement_model import (
 from pathveil.synthesis.threads import in_threads
 from pathveil.synthesis.tree_estimates import Continuations
 
-ROUNDS = 4  # more change nothing that the calibration would not mend
-# A sample of this size has smaller errors than the noise; more visits would only take longer.
-SAMPLE, SAMPLE_VISITS = 200_000, 4_000_000
+# How many trajectories each round simulates: the first rounds go a long way, and need no more.
+# More or larger ones change nothing that the calibration would not mend.
+SAMPLES = (50_000, 50_000, 100_000, 200_000)
+SAMPLE_VISITS = 4_000_000  # fewer trajectories, if they are long
 # Simulated action counts are raised by so many of the expected ones, so none is 0.
 ACTION_SLACK = 5.0
 # How much one round may change: an action, novelty, an ending, the returns to a location.
@@ -93,10 +94,10 @@ def fit(
         draw: randomness for the simulations.
     """
     total = work.masses.sum()
-    sample = min(SAMPLE, SAMPLE_VISITS / targets.mean_length, total)
     weights = _first_guess(targets, plan.steps)
-    for _ in range(ROUNDS):
+    for most in SAMPLES:
         model = weights.model(targets.longest, destinations)
+        sample = min(most, SAMPLE_VISITS / targets.mean_length, total)
         tables = _simulate(model, work, sample, plan, draw)
         if tables is None:
             break

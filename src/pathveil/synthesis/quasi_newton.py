@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-REMEMBERED_STEPS = 8
+REMEMBERED_STEPS = 12
 # The first direction knows nothing of how coordinates interact, so it is followed a little way.
 FIRST_STEP = 0.1
 SHORTENING, SHORTEST_STEP = 0.4, 1e-6
