@@ -281,9 +281,8 @@ def test_a_named_dataset_protects_a_trajectory_unless_a_unit_is_named(shared_dat
     assert len(named("msnbc", shared_data, None, by_person).load()) == 2
 
 
-def test_a_dataset_without_a_universe_needs_one(shared_data):
-    with pytest.raises(ParameterError, match="--universe"):
-        named("kosarak", shared_data, None, Columns())
+def test_a_dataset_of_numbered_locations_needs_no_universe(shared_data):
+    assert len(named("kosarak", shared_data, None, Columns()).universe) == 41_270
     given = named("kosarak", shared_data, shared_data / "msnbc" / "universe.csv", Columns())
     assert len(given.load()) == 3
 

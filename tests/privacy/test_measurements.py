@@ -35,7 +35,17 @@ PARAMETERS = Parameters.choose(
 )
 PLAN = MeasurementPlan.of(PARAMETERS)
 THRESHOLDS = (0.2, 0.35, 0.5, 0.65, 0.8)  # where between the two databases' sums the guess turns
-TABLES = ("total", "shapes", "last locations", "visits", "actions", "moves", "pairs", "tree")
+TABLES = (
+    "total",
+    "shapes",
+    "last locations",
+    "visits",
+    "actions",
+    "moves",
+    "pairs",
+    "visited sets",
+    "tree",
+)
 
 
 def database(rows):
@@ -61,6 +71,7 @@ def walker_cells():
         "actions": np.flatnonzero(action_counts(db.offsets, db.codes, SIZE, PLAN.steps)),
         "moves": move_cells(visited, reached_from, SIZE),
         "pairs": pair_cells(visited, SIZE)[1],
+        "visited sets": [(1 << SIZE) - 1],  # the walker visits every location
     }
 
 
@@ -82,6 +93,7 @@ def observe(measurements):
         "actions": measurements.actions,
         "moves": measurements.moves,
         "pairs": measurements.pairs,
+        "visited sets": measurements.visited_sets,
     }
     sums = [int(tables[name].counts[CELLS[name]].sum()) for name in TABLES[:-1]]
     return [*sums, path_sum(measurements.tree)]
@@ -134,6 +146,8 @@ def exact_sums(db):
     visited, reached_from = first_visits(db.offsets, db.codes, SIZE, PLAN.most_distinct)
     counts["moves"] = np.bincount(move_cells(visited, reached_from, SIZE), minlength=SIZE**2)
     counts["pairs"] = np.bincount(pair_cells(visited, SIZE)[1], minlength=SIZE**2)
+    # Nobody in the crowd visits every location.
+    counts["visited sets"] = np.append(np.zeros((1 << SIZE) - 1), len(db) - len(CROWD))
     sums = [np.asarray(counts[name])[CELLS[name]].sum() for name in TABLES[:-1]]
     return [*sums, len(PLAN.tree) * (len(db) - len(CROWD))]
 
@@ -176,6 +190,11 @@ MUTANTS = (
     Mutant("a trajectory's actions count as one", "actions", sensitivity_forgotten("actions")),
     Mutant("a trajectory's moves count as one", "moves", sensitivity_forgotten("moves")),
     Mutant("a trajectory's pairs count as one", "pairs", sensitivity_forgotten("pairs")),
+    Mutant(
+        "the visited sets are measured with all of ε",
+        "visited sets",
+        whole_budget("visited_sets"),
+    ),
     Mutant(
         "every level of the tree spends all of ε",
         "tree",

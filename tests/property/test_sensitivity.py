@@ -16,6 +16,7 @@ from pathveil.raw.candidate_prefixes import candidate_prefixes
 from pathveil.statistics.actions import action_counts
 from pathveil.statistics.first_visits import first_visits, move_cells, pair_cells
 from pathveil.statistics.shapes import SHAPES, shape_cells
+from pathveil.statistics.visited_sets import bits_of, visited_sets
 from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
 
 SIZE = 5
@@ -60,6 +61,10 @@ def tables(rows, plan, candidates):
         "actions": action_counts(offsets, codes, SIZE, plan.steps).ravel(),
         "moves": np.bincount(move_cells(visited, reached_from, SIZE), minlength=SIZE**2),
         "pairs": np.bincount(pair_cells(visited, SIZE)[1], minlength=SIZE**2),
+        "visited sets": np.bincount(
+            visited_sets(offsets, codes, bits_of(np.array(candidates, dtype=np.int64), SIZE))[some],
+            minlength=1 << SIZE,
+        ),
         **{
             f"prefix tree, level {level}": prefix_table(prefixes, level, len(candidates) + 1)
             for level in range(1, len(plan.tree) + 1)
@@ -99,6 +104,7 @@ def test_the_bounds_are_reached():
     # Five locations: all of their moves and pairs; the cap of eight is not reached here.
     assert reached["moves"] == 4
     assert reached["pairs"] == 10
+    assert reached["visited sets"] == plan.visited_sets.sensitivity == 1
     assert reached["prefix tree, level 2"] == plan.tree[1].sensitivity == 1
 
 

@@ -30,6 +30,7 @@ from pathveil.statistics.shapes import (
     possible_shapes,
     shape_cells,
 )
+from pathveil.statistics.visited_sets import bits_of, visited_sets
 from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
 
 SIZE = 4  # code 4 is an unnamed place
@@ -205,3 +206,13 @@ def test_moves_and_pairs(rows, most):
     assert Counter(move_cells(visited, reached_from, SIZE).tolist()) == moves
     found = pair_cells(visited, SIZE)
     assert Counter(zip(*map(np.ndarray.tolist, found), strict=True)) == pairs
+
+
+# Visited sets
+
+
+@given(databases, st.lists(st.integers(0, SIZE - 1), unique=True))
+def test_visited_sets(rows, popular):
+    bit = bits_of(np.array(popular, dtype=np.int64), SIZE + 1)
+    expected = [sum(1 << popular.index(code) for code in set(row) & set(popular)) for row in rows]
+    assert visited_sets(*arrays(rows), bit).tolist() == expected

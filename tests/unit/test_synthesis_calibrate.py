@@ -13,12 +13,13 @@ from pathveil.model.paths import Paths
 from pathveil.statistics.actions import SHAPE
 from pathveil.statistics.first_visits import first_visits, pair_cells
 from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, SHAPES
+from pathveil.statistics.visited_sets import bits_of
 from pathveil.statistics.visits import MULTIPLICITIES
 from pathveil.synthesis import calibrate as calibration
 from pathveil.synthesis.calibrate import LARGEST_MULTIPLIER, TRUST, calibrate
 from pathveil.synthesis.cells import Targets, find_cells
 from pathveil.synthesis.denoise import Estimates
-from pathveil.synthesis.habits import Habits, PairEstimates
+from pathveil.synthesis.habits import Habits, PairEstimates, SetEstimates
 from pathveil.synthesis.popularity import PopularityEstimates
 from pathveil.synthesis.quasi_newton import Point, minimise
 
@@ -39,7 +40,8 @@ def paths(rows, weights=None):
 
 
 def targets(draw=None, variance=4.0):
-    """Targets over all tables, with a cell for the pair {0, 1} and the first locations 0 and 2."""
+    """Targets over all tables, with a cell for the pair {0, 1}, the set {0, 1} and the first
+    locations 0 and 2."""
 
     def table(*shape):
         value = np.zeros(shape) if draw is None else draw.uniform(0, 6, shape)
@@ -50,23 +52,24 @@ def targets(draw=None, variance=4.0):
     )
     pair = table(1)
     pairs = PairEstimates(np.array([0]), np.array([1]), pair.value, pair.variance)
+    sets = SetEstimates(bits_of(np.array([1, 0]), SIZE + 1), np.array([0b11]), table(1))
     top = NoisyTable(np.array([0, 2, 3]), np.array([3, 2, 1]), 4, Fraction(1), 1)
     level = TreeLevel(np.zeros(3, dtype=np.int64), np.array([0, 2, 3]), top)
-    return Targets.of(popularity, Habits(np.zeros(SHAPE), pairs, pairs), [level])
+    return Targets.of(popularity, Habits(np.zeros(SHAPE), pairs, pairs, sets), [level])
 
 
 def test_cells_by_hand():
     aims = targets()
-    assert len(aims.counts) == LENGTH_BINS + SHAPES + SIZE + MULTIPLICITIES * SIZE + 1 + 2
+    assert len(aims.counts) == LENGTH_BINS + SHAPES + SIZE + MULTIPLICITIES * SIZE + 1 + 1 + 2
     assert aims.counts[-2:].tolist() == [3, 2]
     assert aims.variances[-2:].tolist() == [4.0 / 2, 4.0 / 2]  # 2/ε²
-    lengths, shapes, last, visits, pairs = aims.starts
-    first = pairs + 1
+    lengths, shapes, last, visits, pairs, sets = aims.starts
+    first = sets + 1
     rows, cells = find_cells(paths([[0, 1, 0], [2, SIZE]]), aims, PLAN)
     found = {row: sorted(cells[rows == row].tolist()) for row in (0, 1)}
     assert found[0] == sorted(
         [
-            *(lengths + 2, shapes + 2 * DISTINCT_BINS + 1, last + 0, first + 0, pairs),
+            *(lengths + 2, shapes + 2 * DISTINCT_BINS + 1, last + 0, first + 0, pairs, sets),
             *(visits + 0, visits + 1, visits + SIZE + 0),
         ]
     )

@@ -1,4 +1,4 @@
-"""The measurements of the calibrated method: eight statistics, one budget.
+"""The measurements of the calibrated method: nine statistics, one budget.
 
 Why all of it is ε-differentially private. Adding or removing a unit adds or removes at most c
 trajectories. Each statistic below caps what one trajectory adds to its table (the caps and shares
@@ -6,9 +6,9 @@ are public: `model.measurement_plan`), so the unit changes the table by at most 
 noise of parameter share·ε/(cap·c) on every cell, empty ones included, costs share·ε. The tables
 are measured one after another; their budgets add up to ε (sequential composition).
 
-The second stage looks only at candidate locations, which were chosen from the noisy first stage:
-given what the first stage published, they are the same for two neighbouring databases. Dropping
-the cells of other locations only lowers what a trajectory adds.
+The second stage looks only at candidate locations, and at the popular ones among them, which were
+chosen from the noisy first stage: given what the first stage published, they are the same for two
+neighbouring databases. Dropping the cells of other locations only lowers what a trajectory adds.
 
 | statistic | a trajectory adds at most | because |
 |---|---|---|
@@ -19,6 +19,7 @@ the cells of other locations only lowers what a trajectory adds.
 | actions | h | counting stops after h steps |
 | moves | d − 1 | one for each of its first d distinct locations but the first |
 | pairs | d(d − 1)/2 | one for each pair of its first d distinct locations |
+| visited sets | 1 | it has one set of popular locations that it visits |
 | prefix tree, each level | 1 | it has one prefix of each length, or has ended |
 """
 
@@ -31,7 +32,7 @@ from numpy.typing import NDArray
 from pathveil.mechanism.grow_tree import Progress
 from pathveil.mechanism.noisy_table import dense_table, sparse_table
 from pathveil.mechanism.randomness import Randomness
-from pathveil.model.measurement_plan import Measurement, MeasurementPlan
+from pathveil.model.measurement_plan import MOST_POPULAR, Measurement, MeasurementPlan
 from pathveil.model.measurements import Measurements, NoisyTable, Popularity, TreeLevel
 from pathveil.model.thresholds import smallest_threshold
 from pathveil.raw.candidate_prefixes import candidate_prefixes
@@ -41,12 +42,14 @@ from pathveil.raw.database import TrajectoryDatabase
 from pathveil.statistics.actions import action_counts
 from pathveil.statistics.first_visits import first_visits, move_cells, pair_cells
 from pathveil.statistics.shapes import SHAPES, shape_cells
+from pathveil.statistics.visited_sets import bits_of, visited_sets
 from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
 
 COUNTED_AT_ONCE = 1 << 23  # cells that are counted in one array rather than by sorting
 DENSE_CELLS = 4096  # a table of candidate pairs up to this size is measured cell by cell
 INVENTED_MOVES = Fraction(3, 10)  # per candidate, at most
 INVENTED_PAIRS = Fraction(20)  # in all
+INVENTED_SETS = Fraction(20)  # in all
 INVENTED_CHILDREN = Fraction(1, 10)  # per node of the tree
 
 ChooseCandidates = Callable[[Popularity], NDArray[np.int64]]
@@ -65,10 +68,12 @@ def measure(
     progress(1, 3)
     candidates = choose_candidates(popularity)
     actions, moves, pairs = _measure_habits(database, plan, candidates, randomness)
+    popular = _popular(popularity, candidates)
+    sets = _measure_visited_sets(database, plan, candidates[popular], randomness)
     progress(2, 3)
     tree = _measure_tree(database, plan, candidates, randomness)
     progress(3, 3)
-    return Measurements(popularity, candidates, actions, moves, pairs, tree)
+    return Measurements(popularity, candidates, actions, moves, pairs, popular, sets, tree)
 
 
 def measure_popularity(
@@ -112,6 +117,25 @@ def _measure_habits(
         _table(moves, count * count, plan.moves, INVENTED_MOVES * count, randomness),
         _table(pairs, count * count, plan.pairs, INVENTED_PAIRS, randomness),
     )
+
+
+def _popular(popularity: Popularity, candidates: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The most visited candidates, by noisy count: positions."""
+    first_visits = popularity.visits.counts[candidates]
+    return np.argsort(-first_visits, kind="stable")[:MOST_POPULAR]
+
+
+def _measure_visited_sets(
+    database: TrajectoryDatabase,
+    plan: MeasurementPlan,
+    popular: NDArray[np.int64],
+    randomness: Randomness,
+) -> NoisyTable:
+    """Which of the popular locations are visited together, by whole trajectories."""
+    bit = bits_of(popular, len(database.universe))
+    some = np.diff(database.offsets) > 0
+    sets = visited_sets(database.offsets, database.codes, bit)[some]
+    return _table(sets, 1 << len(popular), plan.visited_sets, INVENTED_SETS, randomness)
 
 
 def _measure_tree(

@@ -13,6 +13,7 @@ from pathveil.model.parameters import Parameters
 
 MOST_DISTINCT = 8
 MOST_TREE_LEVELS = 6
+MOST_POPULAR = 20  # locations whose joint visits are counted: 2^20 sets
 TREE_RATIO = Fraction(17, 20)  # a level of the tree gets this much of the budget of the one above
 
 SHARES = {
@@ -22,8 +23,9 @@ SHARES = {
     "visits": Fraction(30, 100),
     "actions": Fraction(6, 100),
     "moves": Fraction(18, 100),
-    "pairs": Fraction(19, 100),
-    "prefix tree": Fraction(18, 100),
+    "pairs": Fraction(14, 100),
+    "visited sets": Fraction(6, 100),
+    "prefix tree": Fraction(17, 100),
 }
 
 
@@ -55,7 +57,7 @@ class MeasurementPlan:
         visits_cap: how many (visit, multiplicity) cells of a trajectory count: the height h.
         steps: how many actions of a trajectory count: h.
         most_distinct: how many distinct locations of a trajectory enter moves and pairs.
-        total, shapes, last_locations, visits, actions, moves, pairs: the tables.
+        total, shapes, last_locations, visits, actions, moves, pairs, visited_sets: the tables.
         tree: one measurement per level of the prefix tree.
     """
 
@@ -69,6 +71,7 @@ class MeasurementPlan:
     actions: Measurement
     moves: Measurement
     pairs: Measurement
+    visited_sets: Measurement
     tree: tuple[Measurement, ...]
 
     @classmethod
@@ -94,6 +97,7 @@ class MeasurementPlan:
             actions=measurement("actions", height),
             moves=measurement("moves", distinct - 1),
             pairs=measurement("pairs", distinct * (distinct - 1) // 2),
+            visited_sets=measurement("visited sets", 1),
             tree=tuple(_tree_levels(measurement("prefix tree", 1), height)),
         )
 
@@ -107,6 +111,7 @@ class MeasurementPlan:
             self.actions,
             self.moves,
             self.pairs,
+            self.visited_sets,
             *self.tree,
         ]
 

@@ -77,6 +77,9 @@ class Measurements:
         actions: see `statistics.actions`; cells in C order of its shape.
         moves: cells i·n + j over candidates i, j (n of them); see `statistics.first_visits`.
         pairs: cells i·n + j over candidates; only i < j can be occupied.
+        popular: int64; positions among the candidates of the most visited ones, as far as the
+            first stage can tell; most visited first.
+        visited_sets: cells are sets of popular locations, see `statistics.visited_sets`.
         tree: the levels of the prefix tree.
     """
 
@@ -85,4 +88,6 @@ class Measurements:
     actions: NoisyTable
     moves: NoisyTable
     pairs: NoisyTable
+    popular: NDArray[np.int64]
+    visited_sets: NoisyTable
     tree: tuple[TreeLevel, ...]

@@ -1,9 +1,10 @@
 """Which measured cells each synthetic trajectory adds to, and what those cells should come to.
 
-The calibration compares synthetic trajectories with six tables: lengths, shapes, last locations,
-first locations (the top of the prefix tree), visits and pairs. Their cells are numbered one table
-after another. The cells of a trajectory are found by the same functions, with the same caps, that
-the gate applies to people's trajectories, so a cap biases nothing: both sides are cut alike.
+The calibration compares synthetic trajectories with seven tables: lengths, shapes, last
+locations, first locations (the top of the prefix tree), visits, pairs and visited sets. Their
+cells are numbered one table after another. The cells of a trajectory are found by the same
+functions, with the same caps, that the gate applies to people's trajectories, so a cap biases
+nothing: both sides are cut alike.
 """
 
 from collections.abc import Sequence
@@ -18,9 +19,10 @@ from pathveil.model.measurements import TreeLevel
 from pathveil.model.paths import Paths
 from pathveil.statistics.first_visits import first_visits
 from pathveil.statistics.shapes import DISTINCT_BINS, shape_cells
+from pathveil.statistics.visited_sets import visited_sets
 from pathveil.statistics.visits import visit_cells
 from pathveil.synthesis.denoise import SMALLEST_VARIANCE, Estimates
-from pathveil.synthesis.habits import Habits
+from pathveil.synthesis.habits import Habits, SetEstimates
 from pathveil.synthesis.popularity import PopularityEstimates
 
 
@@ -34,7 +36,8 @@ class Targets:
         first_cell: int64, shape (n + 1,); the cell of each first location, −1 if it has none.
         pair_starts, pair_ends: int64; the pairs {a, b} with a < b that have a cell are those with
             b in ``pair_ends[pair_starts[a]:pair_starts[a + 1]]``, ascending.
-        starts: the first cell of lengths, shapes, last locations, visits and pairs.
+        sets: the visited sets that have a cell.
+        starts: the first cell of lengths, shapes, last locations, visits, pairs and sets.
     """
 
     counts: NDArray[np.float64]
@@ -42,7 +45,8 @@ class Targets:
     first_cell: NDArray[np.int64]
     pair_starts: NDArray[np.int64]
     pair_ends: NDArray[np.int64]
-    starts: tuple[int, int, int, int, int]
+    sets: SetEstimates
+    starts: tuple[int, ...]
 
     @classmethod
     def of(
@@ -58,6 +62,7 @@ class Targets:
             popularity.last_locations,
             popularity.visits,
             Estimates(pairs.value, pairs.variance),
+            habits.sets.counts,
             first,
         ]
         ends = np.cumsum([table.value.size for table in tables])
@@ -70,7 +75,8 @@ class Targets:
             first_cell,
             np.searchsorted(pairs.first, np.arange(candidates + 1)),
             pairs.second,
-            (0, int(ends[0]), int(ends[1]), int(ends[2]), int(ends[3])),
+            habits.sets,
+            (0, *ends[:-2].tolist()),
         )
 
 
@@ -80,7 +86,7 @@ def find_cells(
     """All (row, cell) pairs of a chunk of trajectories, none of them empty."""
     size = len(targets.first_cell) - 1
     offsets, codes = chunk.offsets, chunk.codes
-    lengths, shapes, last_locations, visits, pairs = targets.starts
+    lengths, shapes, last_locations, visits, pairs, sets = targets.starts
     every = np.arange(len(chunk), dtype=np.int32)
     shape = shape_cells(offsets, codes, size)
     last = codes[offsets[1:] - 1]
@@ -90,7 +96,12 @@ def find_cells(
     visit_rows, visit = visit_cells(offsets, codes, size, plan.visits_cap)
     visited, _ = first_visits(offsets, codes, size, plan.most_distinct)
     pair_rows, pair = _listed_pairs(visited, size, targets.pair_starts, targets.pair_ends)
-    rows = np.concatenate((every, every, every[named], every[kept], visit_rows, pair_rows))
+    visited_set = visited_sets(offsets, codes, targets.sets.bit)
+    place = np.searchsorted(targets.sets.keys, visited_set)
+    listed = np.append(targets.sets.keys, -1)[place] == visited_set
+    rows = np.concatenate(
+        (every, every, every[named], every[kept], visit_rows, pair_rows, every[listed])
+    )
     cells = np.concatenate(
         (
             lengths + shape // DISTINCT_BINS,
@@ -99,6 +110,7 @@ def find_cells(
             first[kept],
             visits + visit,
             pairs + pair,
+            sets + place[listed],
         )
     )
     return rows, cells.astype(np.uint32)

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from pathveil.model.measurements import Measurements, NoisyTable
 from pathveil.statistics.actions import SHAPE, possible_actions
-from pathveil.synthesis.denoise import posterior, sparse_estimates
+from pathveil.statistics.visited_sets import bits_of
+from pathveil.synthesis.denoise import Estimates, posterior, sparse_estimates
 from pathveil.synthesis.popularity import PopularityEstimates
 
 
@@ -35,11 +36,28 @@ class Habits:
         actions: float64, shape `statistics.actions.SHAPE`.
         moves: first visits to ``second`` that came from ``first``.
         pairs: trajectories that visit both; first < second.
+        sets: visited sets with an estimated count > 0.
     """
 
     actions: NDArray[np.float64]
     moves: PairEstimates
     pairs: PairEstimates
+    sets: "SetEstimates"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetEstimates:
+    """Estimated counts > 0 of visited sets.
+
+    Attributes:
+        bit: int8, shape (n + 1,); the bit of each candidate in a set, −1 if it has none.
+        keys: int64, ascending; the sets, see `statistics.visited_sets`.
+        counts: their counts.
+    """
+
+    bit: NDArray[np.int8]
+    keys: NDArray[np.int64]
+    counts: Estimates
 
 
 def estimate_habits(measurements: Measurements, popularity: PopularityEstimates) -> Habits:
@@ -58,7 +76,29 @@ def estimate_habits(measurements: Measurements, popularity: PopularityEstimates)
     pairs = _estimate_pairs(
         measurements.pairs, first, second, first < second, count * (count - 1) // 2, popularity
     )
-    return Habits(_estimate_actions(measurements.actions), moves, pairs)
+    return Habits(
+        _estimate_actions(measurements.actions),
+        moves,
+        pairs,
+        _estimate_sets(measurements, popularity.sanity_bound),
+    )
+
+
+def _estimate_sets(measurements: Measurements, floor: float) -> SetEstimates:
+    table = measurements.visited_sets
+    known = sparse_estimates(
+        table.counts,
+        table.scale,
+        hidden=table.cells - len(table.keys),
+        threshold=table.threshold,
+        floor=floor,
+    )
+    some = known.value > 0
+    return SetEstimates(
+        bits_of(measurements.popular, len(measurements.candidates) + 1),
+        table.keys[some],
+        Estimates(known.value[some], known.variance[some]),
+    )
 
 
 def _estimate_actions(table: NoisyTable) -> NDArray[np.float64]:

@@ -11,6 +11,9 @@ from pathveil.raw.database import TrajectoryDatabase
 
 SIMULATED = "simulated"
 SHARED = ("stm_like", "msnbc", "cabspotting", "mibici", "nycflights13", "kosarak")
+# Datasets whose locations are numbered: their universe is the published number of codes. (The
+# kosarak click-stream has 41,270 pages; the shared file holds a sample of its visitors.)
+CODES = {"kosarak": 41_270}
 DATA_VARIABLE = "PATHVEIL_DATA"
 
 
@@ -71,20 +74,17 @@ def named(name: str, data: Path | None, universe: Path | None, columns: Columns)
 
     Raises:
         InputError: if the data is not there.
-        ParameterError: if it has no universe and none is given.
     """
     folder = find_data(name, data)
-    stops = universe or folder / "universe.csv"
-    if not stops.exists():
-        raise ParameterError(
-            f"The dataset {name} comes without a list of its locations, and a universe is never "
-            "read off the data: give one with --universe."
-        )
     if columns.unit is None:
         columns = Columns(
             "trajectory_id", None, "seq", "location", columns.max_trajectories_per_unit
         )
-    return from_file(folder / "trajectories.parquet", stops, columns, name=name)
+    source = folder / "trajectories.parquet"
+    if universe is None and name in CODES:
+        locations = Universe([str(code) for code in range(1, CODES[name] + 1)])
+        return _of_file(source, locations, columns, name)
+    return from_file(source, universe or folder / "universe.csv", columns, name=name)
 
 
 def from_file(source: Path, universe: Path | None, columns: Columns, *, name: str) -> Dataset:
@@ -95,8 +95,10 @@ def from_file(source: Path, universe: Path | None, columns: Columns, *, name: st
     """
     if universe is None:
         raise ParameterError("A file needs its public list of locations: give --universe.")
-    locations = Universe.read(universe)
+    return _of_file(source, Universe.read(universe), columns, name)
 
+
+def _of_file(source: Path, locations: Universe, columns: Columns, name: str) -> Dataset:
     def load() -> TrajectoryDatabase:
         from pathveil.raw.reading import read_trajectories
 
