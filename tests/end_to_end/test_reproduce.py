@@ -129,6 +129,26 @@ def test_every_table_has_all_its_rows(finished):
     assert universes == [6, 6, 12, 12]
 
 
+def test_the_calibrated_method_runs_beside_full(tmp_path):
+    done = reproduce(
+        simulated(2000, 12, seed=0),
+        Plan.of(method="calibrated", runs=1, queries=None, quick=True),
+        tmp_path / "results",
+        threshold=None,
+        max_nodes=20_000_000,
+        seed=0,
+        workers=1,
+        command="pathveil reproduce --method calibrated",
+    )
+    tables = {exhibit.stem: exhibit for exhibit in done.exhibits}
+    patterns = tables["table-3-patterns-by-k"]
+    assert {row[1] for row in patterns.rows} == {"full", "calibrated"}
+    assert {row[-1] for row in patterns.rows if row[1] == "calibrated"} == {""}
+    beyond = [finding for finding in done.findings if finding.where == "Beyond the paper"]
+    assert len(beyond) == 3
+    assert "calibrated" in tables["figure-5-error-by-epsilon"].svg
+
+
 def test_it_prints_the_findings(pathveil):
     result = pathveil(*SMALL, "--runs", 1, "--workers", 1, "--out", "results")
     assert result.code == 0, result
@@ -219,7 +239,7 @@ def test_a_bundle_is_refused(release, refuses):
     ("options", "says"),
     [
         (["--dataset", "nowhere.csv"], "There is no dataset or file"),
-        (["--dataset", "simulated", "--method", "magic"], "basic, full or both"),
+        (["--dataset", "simulated", "--method", "magic"], "basic, full, both, calibrated, all"),
         (["--dataset", "simulated", "--runs", "0"], "number of runs"),
         (["--dataset", "simulated", "--riders", "0"], "riders"),
         (["--dataset", "simulated", "--riders", "10", "--queries", "0"], "number of queries"),

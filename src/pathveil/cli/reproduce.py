@@ -68,7 +68,10 @@ def reproduce(
     ] = 5,
     method: Annotated[
         str,
-        typer.Option(help="'basic', 'full' or 'both'.", rich_help_panel=_EXPERIMENT),
+        typer.Option(
+            help="'basic', 'full', 'both', 'calibrated' (beside Full) or 'all'.",
+            rich_help_panel=_EXPERIMENT,
+        ),
     ] = "both",
     threshold: Annotated[
         str | None,
@@ -112,9 +115,9 @@ def reproduce(
     """Run the experiments of the paper's section V again. INTERNAL, not private.
 
     Length distribution, query error by ε and by height, top patterns by k, ε and height, and
-    runtime by size, for Basic and Full: as CSV, SVG and one page that sets the paper's printed
-    numbers beside yours. Releases are made in memory only and with seeded noise; no budget is
-    booked, and none of this may be published.
+    runtime by size, for Basic and Full (and the calibrated method, if asked for): as CSV, SVG and
+    one page that sets the paper's printed numbers beside yours. Releases are made in memory only
+    and with seeded noise; no budget is booked, and none of this may be published.
 
     Example: `pathveil reproduce --dataset simulated --riders 100000 --runs 1 --quick --out results`
     """

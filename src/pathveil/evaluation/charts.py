@@ -10,12 +10,13 @@ from pathveil.errors import ParameterError
 
 Rows = Sequence[Mapping[str, object]]
 
-_BLUE, _ORANGE, _GREY = "#2f6f9f", "#c2571a", "#8a8a8a"
+_BLUE, _ORANGE, _GREEN, _GREY = "#2f6f9f", "#c2571a", "#2e7d4f", "#8a8a8a"
 _COLOURS = {
     "raw data": _BLUE,
     "release": _ORANGE,
     "Basic": _BLUE,
     "Full": _ORANGE,
+    "calibrated": _GREEN,
     "empty release": _GREY,
 }
 WIDTH, HEIGHT = 460, 260

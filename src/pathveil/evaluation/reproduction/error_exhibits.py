@@ -12,7 +12,7 @@ from pathveil.evaluation.reproduction.truth import Truth, Workload
 from pathveil.model.parameters import Method
 
 EMPTY = "empty release"
-NAMES: dict[Method, str] = {"basic": "Basic", "full": "Full"}
+NAMES: dict[Method, str] = {"basic": "Basic", "full": "Full", "calibrated": "calibrated"}
 ERROR = "average relative error"
 LONGEST_SHOWN = 60
 PLACES = 3

@@ -41,7 +41,7 @@ def _errors_by_epsilon(plan: Plan, results: Results) -> Iterator[Finding]:
     falling = [
         _error(results, plan.epsilons[-1], method, subset)
         < _error(results, plan.epsilons[0], method, subset)
-        for method in plan.methods
+        for method in plan.paper_methods
         for subset in range(SUBSETS)
     ]
     yield Finding(
@@ -51,7 +51,7 @@ def _errors_by_epsilon(plan: Plan, results: Results) -> Iterator[Finding]:
         f"{sum(falling)} of {len(falling)} curves.",
         verdict(sum(falling), len(falling)),
     )
-    if "full" not in plan.methods:
+    if "full" not in plan.paper_methods:
         return
     worst = _error(results, plan.epsilons[0], "full", 0)
     yield Finding(
@@ -73,7 +73,7 @@ def _errors_by_epsilon(plan: Plan, results: Results) -> Iterator[Finding]:
 
 
 def _against_empty(plan: Plan, results: Results, truth: Truth) -> Iterator[Finding]:
-    method: Method = plan.methods[-1]
+    method: Method = plan.paper_methods[-1]
     errors = [_error(results, BASE_EPSILON, method, subset) for subset in range(SUBSETS)]
     empty = [workload.empty_error() for workload in truth.subsets]
     beaten = sum(error < other for error, other in zip(errors, empty, strict=True))
@@ -101,7 +101,7 @@ def _improvements(plan: Plan, results: Results) -> dict[str, list[float]]:
 
 
 def _improvement(plan: Plan, results: Results) -> Iterator[Finding]:
-    if len(plan.methods) == 1:
+    if not plan.has_both:
         return
     by_epsilon = _improvements(plan, results)
     every = [share for shares in by_epsilon.values() for share in shares]
@@ -146,7 +146,7 @@ def _errors_by_height(plan: Plan, reading: HeightReading) -> Iterator[Finding]:
     best = {
         (epsilon, method): plan.heights[int(np.argmin(curve(epsilon, method)))]
         for epsilon in plan.height_epsilons
-        for method in plan.methods
+        for method in plan.paper_methods
     }
     inside = sum(plan.heights[0] < height < plan.heights[-1] for height in best.values())
     yield Finding(
@@ -156,7 +156,7 @@ def _errors_by_height(plan: Plan, reading: HeightReading) -> Iterator[Finding]:
         f"range for {inside} of {len(best)} curves.",
         verdict(inside, len(best)),
     )
-    if len(plan.methods) == 1:
+    if not plan.has_both:
         return
     pairs = [(epsilon, height) for epsilon in plan.height_epsilons for height in plan.heights]
     smaller = sum(

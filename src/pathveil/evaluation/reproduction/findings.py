@@ -1,5 +1,6 @@
 """Where the paper and we agree and differ: its claims, our numbers, and a verdict from them."""
 
+from pathveil.evaluation.reproduction.beyond_findings import beyond_findings
 from pathveil.evaluation.reproduction.error_findings import error_findings
 from pathveil.evaluation.reproduction.finding import Finding
 from pathveil.evaluation.reproduction.pattern_findings import pattern_findings
@@ -19,6 +20,7 @@ def findings(
         *error_findings(plan, results, truth),
         *pattern_findings(plan, results),
         *runtime_findings(plan, results),
+        *beyond_findings(plan, results, truth),
     )
 
 

@@ -23,7 +23,7 @@ def pattern_findings(plan: Plan, results: Results) -> Iterator[Finding]:
     def found(epsilon: str, height: int, method: Method, k: int) -> float:
         return results.true_positives(epsilon, height, method, k).mean
 
-    at_50 = {m: found(BASE_EPSILON, BASE_HEIGHT, m, TOP[0]) for m in plan.methods}
+    at_50 = {m: found(BASE_EPSILON, BASE_HEIGHT, m, TOP[0]) for m in plan.paper_methods}
     exact = sum(number == TOP[0] for number in at_50.values())
     yield Finding(
         "Table III",
@@ -31,9 +31,9 @@ def pattern_findings(plan: Plan, results: Results) -> Iterator[Finding]:
         f"{', '.join(f'{NAMES[m]}: {n:.1f} of 50' for m, n in at_50.items())}.",
         verdict(exact, len(at_50)),
     )
-    for method in plan.methods:
+    for method in plan.paper_methods:
         yield _nearness(plan, results, method)
-    if len(plan.methods) == 1:
+    if not plan.has_both:
         return
     settings = [
         *((BASE_EPSILON, BASE_HEIGHT, k) for k in TOP),

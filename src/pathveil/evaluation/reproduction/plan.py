@@ -10,6 +10,14 @@ from pathveil.model.parameters import Method
 Panel = Literal["database", "universe"]
 
 PAPER_METHODS: tuple[Method, ...] = ("basic", "full")
+# What can be asked for, and what is run: the calibrated method always beside Full.
+CHOICES: dict[str, tuple[Method, ...]] = {
+    "basic": ("basic",),
+    "full": ("full",),
+    "both": PAPER_METHODS,
+    "calibrated": ("full", "calibrated"),
+    "all": (*PAPER_METHODS, "calibrated"),
+}
 BASE_EPSILON, BASE_HEIGHT, BASE_TOP = "1.0", 12, 200
 # Fig. 6 has a "query length fixed to 6", which may also mean the subset with max|Q| = 6.
 FIXED_LENGTH, FIXED_SUBSET = 6, 1
@@ -25,7 +33,7 @@ class AccuracyCell:
     Attributes:
         epsilon: the total budget, as the paper writes it.
         height: h.
-        method: "basic" or "full".
+        method: "basic", "full" or "calibrated".
         run: from 1.
     """
 
@@ -47,7 +55,7 @@ class RuntimeCell:
     Attributes:
         panel: what is varied: the size of the database or of the universe.
         step: which of the panel's sizes, from 1.
-        method: "basic" or "full".
+        method: "basic", "full" or "calibrated".
         run: from 1.
     """
 
@@ -67,7 +75,7 @@ class Plan:
         height_epsilons: budgets of Fig. 6.
         database_steps: Fig. 7a times 1/n, 2/n … n/n of the trajectories.
         universe_steps: Fig. 7b likewise with the locations.
-        methods: which of Basic and Full.
+        methods: which of Basic, Full and calibrated.
         runs: how often each release is repeated with new noise.
         queries: random count queries, in four subsets together.
     """
@@ -88,11 +96,11 @@ class Plan:
         Raises:
             ParameterError: if the method or the number of runs can't be used.
         """
-        if method not in (*PAPER_METHODS, "both"):
-            raise ParameterError("The method must be basic, full or both.")
+        if method not in CHOICES:
+            raise ParameterError(f"The method must be one of {', '.join(CHOICES)}.")
         if not 1 <= runs <= 1000:  # noqa: PLR2004
             raise ParameterError("The number of runs must lie between 1 and 1,000.")
-        methods: tuple[Method, ...] = tuple(one for one in PAPER_METHODS if method in (one, "both"))
+        methods = CHOICES[method]
         if quick:
             return cls(
                 epsilons=("0.5", "1.0", "1.5"),
@@ -114,6 +122,16 @@ class Plan:
             runs=runs,
             queries=PAPER_QUERIES if queries is None else queries,
         )
+
+    @property
+    def paper_methods(self) -> tuple[Method, ...]:
+        """Those about which the paper makes claims; Full comes last."""
+        return tuple(method for method in self.methods if method in PAPER_METHODS)
+
+    @property
+    def has_both(self) -> bool:
+        """Whether Basic and Full can be compared."""
+        return self.paper_methods == PAPER_METHODS
 
     def settings(self) -> list[tuple[str, int]]:
         """Every (ε, h) that is released, each once."""

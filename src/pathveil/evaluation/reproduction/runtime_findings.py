@@ -19,7 +19,7 @@ NEGLIGIBLE = 0.10
 
 def runtime_findings(plan: Plan, results: Results) -> Iterator[Finding]:
     """All of them, in the paper's order."""
-    method: Method = plan.methods[-1]
+    method: Method = plan.paper_methods[-1]
     panels: tuple[tuple[Panel, int, str], ...] = (
         ("database", plan.database_steps, "|D|"),
         ("universe", plan.universe_steps, "|L|"),
@@ -47,7 +47,7 @@ def runtime_findings(plan: Plan, results: Results) -> Iterator[Finding]:
         f"({1e6 * each:.2f} µs each).",
         "agrees" if each <= theirs else "differs",
     )
-    if len(plan.methods) > 1:
+    if plan.has_both:
         basic, full = (_total_seconds(plan, results, one) for one in PAPER_METHODS)
         extra = full / basic - 1
         yield Finding(
