@@ -124,18 +124,17 @@ def evaluate(
     sides = Side(raw), Side(released), Side(EmptyRelease(raw.universe))
     if not sides[0].size:
         raise InputError("The raw data holds no trajectory: there is nothing to compare with.")
-    measures = list(_measures(raw, height, queries, patterns, seed))
+    every = list(measures(raw, height, queries, patterns, seed))
     figures = []
-    for done, measure in enumerate(measures, start=1):
+    for done, measure in enumerate(every, start=1):
         release, empty = (measure.compute(sides[0], side) for side in sides[1:])
         figures.append(Figure(measure, release, empty))
-        progress(done, len(measures))
+        progress(done, len(every))
     return Evaluation(tuple(figures), sides[0], sides[1], patterns)
 
 
-def _measures(
-    raw: WeightedPaths, height: int, queries: int, k: int, seed: int
-) -> Iterator[Measure]:
+def measures(raw: WeightedPaths, height: int, queries: int, k: int, seed: int) -> Iterator[Measure]:
+    """Every measure of the suite, in the order of `docs/measures.md`; see `evaluate`."""
     yield from _query_measures(raw, height, queries, seed)
     yield from _pattern_measures(k)
     yield from _location_measures()
