@@ -15,6 +15,7 @@ from pathveil.model.measurement_plan import SHARES, MeasurementPlan
 from pathveil.raw.candidate_prefixes import candidate_prefixes
 from pathveil.statistics.actions import action_counts
 from pathveil.statistics.first_visits import first_visits, move_cells, pair_cells
+from pathveil.statistics.reach import REACHES, reach_cells
 from pathveil.statistics.shapes import SHAPES, shape_cells
 from pathveil.statistics.visited_sets import bits_of, visited_sets
 from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
@@ -65,11 +66,20 @@ def tables(rows, plan, candidates):
             visited_sets(offsets, codes, bits_of(np.array(candidates, dtype=np.int64), SIZE))[some],
             minlength=1 << SIZE,
         ),
+        "reach": np.bincount(reach_of(offsets, codes, candidates)[some], minlength=REACHES),
         **{
             f"prefix tree, level {level}": prefix_table(prefixes, level, len(candidates) + 1)
             for level in range(1, len(plan.tree) + 1)
         },
     }
+
+
+def reach_of(offsets, codes, candidates):
+    """With the candidates as positions, as the gate has it; all of them popular."""
+    position = np.full(SIZE, len(candidates), dtype=np.int32)
+    position[candidates] = np.arange(len(candidates), dtype=np.int32)
+    bit = bits_of(np.arange(len(candidates)), len(candidates) + 1)
+    return reach_cells(offsets, position[codes], bit)
 
 
 def prefix_table(db, level, labels):
@@ -105,6 +115,7 @@ def test_the_bounds_are_reached():
     assert reached["moves"] == 4
     assert reached["pairs"] == 10
     assert reached["visited sets"] == plan.visited_sets.sensitivity == 1
+    assert reached["reach"] == plan.reach.sensitivity == 1
     assert reached["prefix tree, level 2"] == plan.tree[1].sensitivity == 1
 
 

@@ -19,6 +19,7 @@ from pathveil.statistics.actions import (
     possible_actions,
 )
 from pathveil.statistics.first_visits import first_visits, move_cells, pair_cells
+from pathveil.statistics.reach import CANDIDATE_BINS, POPULAR_BINS, reach_cells
 from pathveil.statistics.shapes import (
     DISTINCT_BINS,
     DISTINCT_ENDS,
@@ -216,3 +217,20 @@ def test_visited_sets(rows, popular):
     bit = bits_of(np.array(popular, dtype=np.int64), SIZE + 1)
     expected = [sum(1 << popular.index(code) for code in set(row) & set(popular)) for row in rows]
     assert visited_sets(*arrays(rows), bit).tolist() == expected
+
+
+# Reach
+
+
+@given(databases, st.lists(st.integers(0, SIZE - 1), unique=True))
+def test_reach(rows, popular):
+    cells = reach_cells(*arrays(rows), bits_of(np.array(popular, dtype=np.int64), SIZE + 1))
+    places = [set(row) - {SIZE} for row in rows]  # SIZE is an unnamed place
+    expected = [len(seen) * POPULAR_BINS + len(seen & set(popular)) for seen in places]
+    assert cells.tolist() == expected  # so few candidates have a bin each
+
+
+def test_large_reaches_share_a_bin():
+    codes = np.arange(60, dtype=np.int32)
+    cell = reach_cells(np.array([0, 60]), codes, bits_of(np.arange(60), 61))
+    assert cell.tolist() == [CANDIDATE_BINS * POPULAR_BINS - 1]

@@ -12,6 +12,7 @@ from pathveil.model.measurements import NoisyTable, TreeLevel
 from pathveil.model.paths import Paths
 from pathveil.statistics.actions import SHAPE
 from pathveil.statistics.first_visits import first_visits, pair_cells
+from pathveil.statistics.reach import POPULAR_BINS, REACHES
 from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, SHAPES
 from pathveil.statistics.visited_sets import bits_of
 from pathveil.statistics.visits import MULTIPLICITIES
@@ -53,28 +54,35 @@ def targets(draw=None, variance=4.0):
     pair = table(1)
     pairs = PairEstimates(np.array([0]), np.array([1]), pair.value, pair.variance)
     sets = SetEstimates(bits_of(np.array([1, 0]), SIZE + 1), np.array([0b11]), table(1))
+    reach = table(REACHES)
     top = NoisyTable(np.array([0, 2, 3]), np.array([3, 2, 1]), 4, Fraction(1), 1)
     level = TreeLevel(np.zeros(3, dtype=np.int64), np.array([0, 2, 3]), top)
-    return Targets.of(popularity, Habits(np.zeros(SHAPE), pairs, pairs, sets), [level])
+    return Targets.of(popularity, Habits(np.zeros(SHAPE), pairs, pairs, sets, reach), [level])
 
 
 def test_cells_by_hand():
     aims = targets()
-    assert len(aims.counts) == LENGTH_BINS + SHAPES + SIZE + MULTIPLICITIES * SIZE + 1 + 1 + 2
+    assert (
+        len(aims.counts)
+        == LENGTH_BINS + SHAPES + SIZE + MULTIPLICITIES * SIZE + 1 + 1 + REACHES + 2
+    )
     assert aims.counts[-2:].tolist() == [3, 2]
     assert aims.variances[-2:].tolist() == [4.0 / 2, 4.0 / 2]  # 2/ε²
-    lengths, shapes, last, visits, pairs, sets = aims.starts
-    first = sets + 1
+    lengths, shapes, last, visits, pairs, sets, reach = aims.starts
+    first = reach + REACHES
     rows, cells = find_cells(paths([[0, 1, 0], [2, SIZE]]), aims, PLAN)
     found = {row: sorted(cells[rows == row].tolist()) for row in (0, 1)}
     assert found[0] == sorted(
         [
             *(lengths + 2, shapes + 2 * DISTINCT_BINS + 1, last + 0, first + 0, pairs, sets),
             *(visits + 0, visits + 1, visits + SIZE + 0),
+            reach + 2 * POPULAR_BINS + 2,
         ]
     )
     # Ends in an unnamed place: no last location, and its visit has no cell.
-    assert found[1] == sorted([lengths + 1, shapes + DISTINCT_BINS + 1, first + 1, visits + 2])
+    assert found[1] == sorted(
+        [lengths + 1, shapes + DISTINCT_BINS + 1, first + 1, visits + 2, reach + POPULAR_BINS]
+    )
 
 
 def objective(weights, base, aims, rows, cells):
@@ -198,7 +206,8 @@ def test_listed_pairs_are_the_pairs_of_the_gate():
     rows = [draw.integers(0, SIZE + 1, draw.integers(1, 9)).tolist() for _ in range(200)]
     chunk, aims = paths(rows), targets()
     found_rows, cells = find_cells(chunk, aims, PLAN)
-    is_pair = cells == aims.starts[-1]
+    *_, pairs, _sets, _reach = aims.starts
+    is_pair = cells == pairs
     visited, _ = first_visits(chunk.offsets, chunk.codes, SIZE, PLAN.most_distinct)
     gate_rows, gate_cells = pair_cells(visited, SIZE)
     assert found_rows[is_pair].tolist() == gate_rows[gate_cells == 0 * SIZE + 1].tolist()

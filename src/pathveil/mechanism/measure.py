@@ -1,4 +1,4 @@
-"""The measurements of the calibrated method: nine statistics, one budget.
+"""The measurements of the calibrated method: ten statistics, one budget.
 
 Why all of it is ε-differentially private. Adding or removing a unit adds or removes at most c
 trajectories. Each statistic below caps what one trajectory adds to its table (the caps and shares
@@ -20,6 +20,7 @@ neighbouring databases. Dropping the cells of other locations only lowers what a
 | moves | d − 1 | one for each of its first d distinct locations but the first |
 | pairs | d(d − 1)/2 | one for each pair of its first d distinct locations |
 | visited sets | 1 | it has one set of popular locations that it visits |
+| reach | 1 | it visits one number of candidates, and of popular ones |
 | prefix tree, each level | 1 | it has one prefix of each length, or has ended |
 """
 
@@ -41,6 +42,7 @@ from pathveil.raw.counting.protocol import Survivors
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.statistics.actions import action_counts
 from pathveil.statistics.first_visits import first_visits, move_cells, pair_cells
+from pathveil.statistics.reach import REACHES, reach_cells
 from pathveil.statistics.shapes import SHAPES, shape_cells
 from pathveil.statistics.visited_sets import bits_of, visited_sets
 from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
@@ -69,11 +71,11 @@ def measure(
     candidates = choose_candidates(popularity)
     actions, moves, pairs = _measure_habits(database, plan, candidates, randomness)
     popular = _popular(popularity, candidates)
-    sets = _measure_visited_sets(database, plan, candidates[popular], randomness)
+    sets, reach = _measure_whole(database, plan, candidates, popular, randomness)
     progress(2, 3)
     tree = _measure_tree(database, plan, candidates, randomness)
     progress(3, 3)
-    return Measurements(popularity, candidates, actions, moves, pairs, popular, sets, tree)
+    return Measurements(popularity, candidates, actions, moves, pairs, popular, sets, reach, tree)
 
 
 def measure_popularity(
@@ -125,17 +127,23 @@ def _popular(popularity: Popularity, candidates: NDArray[np.int64]) -> NDArray[n
     return np.argsort(-first_visits, kind="stable")[:MOST_POPULAR]
 
 
-def _measure_visited_sets(
+def _measure_whole(
     database: TrajectoryDatabase,
     plan: MeasurementPlan,
+    candidates: NDArray[np.int64],
     popular: NDArray[np.int64],
     randomness: Randomness,
-) -> NoisyTable:
-    """Which of the popular locations are visited together, by whole trajectories."""
-    bit = bits_of(popular, len(database.universe))
-    some = np.diff(database.offsets) > 0
-    sets = visited_sets(database.offsets, database.codes, bit)[some]
-    return _table(sets, 1 << len(popular), plan.visited_sets, INVENTED_SETS, randomness)
+) -> tuple[NoisyTable, NoisyTable]:
+    """Visited sets and reach: two statistics that look at whole trajectories."""
+    offsets = database.offsets
+    places = _positions(candidates, len(database.universe))[database.codes]
+    bit = bits_of(popular, len(candidates) + 1)
+    some = np.diff(offsets) > 0
+    sets = visited_sets(offsets, places, bit)[some]
+    return (
+        _table(sets, 1 << len(popular), plan.visited_sets, INVENTED_SETS, randomness),
+        _dense(reach_cells(offsets, places, bit)[some], REACHES, plan.reach, randomness),
+    )
 
 
 def _measure_tree(

@@ -22,10 +22,11 @@ SHARES = {
     "last locations": Fraction(3, 100),
     "visits": Fraction(30, 100),
     "actions": Fraction(6, 100),
-    "moves": Fraction(18, 100),
+    "moves": Fraction(17, 100),
     "pairs": Fraction(14, 100),
     "visited sets": Fraction(6, 100),
-    "prefix tree": Fraction(17, 100),
+    "reach": Fraction(2, 100),
+    "prefix tree": Fraction(16, 100),
 }
 
 
@@ -57,7 +58,8 @@ class MeasurementPlan:
         visits_cap: how many (visit, multiplicity) cells of a trajectory count: the height h.
         steps: how many actions of a trajectory count: h.
         most_distinct: how many distinct locations of a trajectory enter moves and pairs.
-        total, shapes, last_locations, visits, actions, moves, pairs, visited_sets: the tables.
+        total, shapes, last_locations, visits, actions, moves, pairs, visited_sets, reach: the
+            tables.
         tree: one measurement per level of the prefix tree.
     """
 
@@ -72,6 +74,7 @@ class MeasurementPlan:
     moves: Measurement
     pairs: Measurement
     visited_sets: Measurement
+    reach: Measurement
     tree: tuple[Measurement, ...]
 
     @classmethod
@@ -82,7 +85,7 @@ class MeasurementPlan:
         def measurement(name: str, cap: int) -> Measurement:
             return Measurement(
                 name,
-                parameters.budget.epsilon * SHARES[name],
+                parameters.main_budget * SHARES[name],
                 cap * parameters.max_trajectories_per_unit,
             )
 
@@ -98,6 +101,7 @@ class MeasurementPlan:
             moves=measurement("moves", distinct - 1),
             pairs=measurement("pairs", distinct * (distinct - 1) // 2),
             visited_sets=measurement("visited sets", 1),
+            reach=measurement("reach", 1),
             tree=tuple(_tree_levels(measurement("prefix tree", 1), height)),
         )
 
@@ -112,6 +116,7 @@ class MeasurementPlan:
             self.moves,
             self.pairs,
             self.visited_sets,
+            self.reach,
             *self.tree,
         ]
 

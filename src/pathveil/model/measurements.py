@@ -80,6 +80,7 @@ class Measurements:
         popular: int64; positions among the candidates of the most visited ones, as far as the
             first stage can tell; most visited first.
         visited_sets: cells are sets of popular locations, see `statistics.visited_sets`.
+        reach: see `statistics.reach`.
         tree: the levels of the prefix tree.
     """
 
@@ -90,4 +91,5 @@ class Measurements:
     pairs: NoisyTable
     popular: NDArray[np.int64]
     visited_sets: NoisyTable
+    reach: NoisyTable
     tree: tuple[TreeLevel, ...]

@@ -1,8 +1,8 @@
 """Which measured cells each synthetic trajectory adds to, and what those cells should come to.
 
-The calibration compares synthetic trajectories with seven tables: lengths, shapes, last
-locations, first locations (the top of the prefix tree), visits, pairs and visited sets. Their
-cells are numbered one table after another. The cells of a trajectory are found by the same
+The calibration compares synthetic trajectories with eight tables: lengths, shapes, last
+locations, first locations (the top of the prefix tree), visits, pairs, visited sets and reach.
+Their cells are numbered one table after another. The cells of a trajectory are found by the same
 functions, with the same caps, that the gate applies to people's trajectories, so a cap biases
 nothing: both sides are cut alike.
 """
@@ -18,6 +18,7 @@ from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.model.measurements import TreeLevel
 from pathveil.model.paths import Paths
 from pathveil.statistics.first_visits import first_visits
+from pathveil.statistics.reach import reach_cells
 from pathveil.statistics.shapes import DISTINCT_BINS, shape_cells
 from pathveil.statistics.visited_sets import visited_sets
 from pathveil.statistics.visits import visit_cells
@@ -37,7 +38,8 @@ class Targets:
         pair_starts, pair_ends: int64; the pairs {a, b} with a < b that have a cell are those with
             b in ``pair_ends[pair_starts[a]:pair_starts[a + 1]]``, ascending.
         sets: the visited sets that have a cell.
-        starts: the first cell of lengths, shapes, last locations, visits, pairs and sets.
+        starts: the first cell of lengths, shapes, last locations, visits, pairs, sets and
+            reach.
     """
 
     counts: NDArray[np.float64]
@@ -63,6 +65,7 @@ class Targets:
             popularity.visits,
             Estimates(pairs.value, pairs.variance),
             habits.sets.counts,
+            habits.reach,
             first,
         ]
         ends = np.cumsum([table.value.size for table in tables])
@@ -86,7 +89,7 @@ def find_cells(
     """All (row, cell) pairs of a chunk of trajectories, none of them empty."""
     size = len(targets.first_cell) - 1
     offsets, codes = chunk.offsets, chunk.codes
-    lengths, shapes, last_locations, visits, pairs, sets = targets.starts
+    lengths, shapes, last_locations, visits, pairs, sets, reach = targets.starts
     every = np.arange(len(chunk), dtype=np.int32)
     shape = shape_cells(offsets, codes, size)
     last = codes[offsets[1:] - 1]
@@ -100,12 +103,13 @@ def find_cells(
     place = np.searchsorted(targets.sets.keys, visited_set)
     listed = np.append(targets.sets.keys, -1)[place] == visited_set
     rows = np.concatenate(
-        (every, every, every[named], every[kept], visit_rows, pair_rows, every[listed])
+        (every, every, every, every[named], every[kept], visit_rows, pair_rows, every[listed])
     )
     cells = np.concatenate(
         (
             lengths + shape // DISTINCT_BINS,
             shapes + shape,
+            reach + reach_cells(offsets, codes, targets.sets.bit),
             last_locations + last[named],
             first[kept],
             visits + visit,

@@ -9,7 +9,7 @@ from pathveil.model.measurements import Measurements, NoisyTable
 from pathveil.statistics.actions import SHAPE, possible_actions
 from pathveil.statistics.visited_sets import bits_of
 from pathveil.synthesis.denoise import Estimates, posterior, sparse_estimates
-from pathveil.synthesis.popularity import PopularityEstimates
+from pathveil.synthesis.popularity import PLAIN_MEDIAN, PopularityEstimates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,12 +37,14 @@ class Habits:
         moves: first visits to ``second`` that came from ``first``.
         pairs: trajectories that visit both; first < second.
         sets: visited sets with an estimated count > 0.
+        reach: shape (REACHES,); see `statistics.reach`.
     """
 
     actions: NDArray[np.float64]
     moves: PairEstimates
     pairs: PairEstimates
     sets: "SetEstimates"
+    reach: Estimates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +83,8 @@ def estimate_habits(measurements: Measurements, popularity: PopularityEstimates)
         moves,
         pairs,
         _estimate_sets(measurements, popularity.sanity_bound),
+        # Errors in a reach are absolute, so the median is the ordinary one.
+        sparse_estimates(measurements.reach.counts, measurements.reach.scale, floor=PLAIN_MEDIAN),
     )
 
 

@@ -1,0 +1,51 @@
+"""Reach: how many candidate locations a trajectory visits, and how many popular ones, in bins.
+
+Tables of visits, moves and pairs look at the beginning of a trajectory only. A trajectory has one
+reach however long it is, so this table says for a sensitivity of 1 how far the long ones get.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pathveil.statistics.shapes import DISTINCT_ENDS
+
+# Numbers of distinct candidates: none, and then the bins of shapes.
+CANDIDATE_BINS = len(DISTINCT_ENDS) + 2
+POPULAR_BINS = 14  # 0, 1 … 12, more
+REACHES = CANDIDATE_BINS * POPULAR_BINS
+_BIN = np.append(0, np.searchsorted(DISTINCT_ENDS, np.arange(1, DISTINCT_ENDS[-1] + 2)) + 1)
+
+
+def reach_cells(
+    offsets: NDArray[np.int64], codes: NDArray[np.int32], bit: NDArray[np.int8]
+) -> NDArray[np.int64]:
+    """The cell of each trajectory, candidate bin · POPULAR_BINS + popular bin; int64.
+
+    Args:
+        offsets: int64; where each row begins, and the end.
+        codes: int32; positions among the n candidates, or n for any other location.
+        bit: int8, shape (n + 1,); not negative for popular candidates.
+    """
+    candidates, popular = _distinct(offsets, codes, bit)
+    bins = _BIN[np.minimum(candidates, len(_BIN) - 1)]
+    return bins * POPULAR_BINS + np.minimum(popular, POPULAR_BINS - 1)
+
+
+@njit(cache=True, nogil=True)
+def _distinct(
+    offsets: NDArray[np.int64], codes: NDArray[np.int32], bit: NDArray[np.int8]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    rows, size = len(offsets) - 1, len(bit) - 1
+    candidates = np.zeros(rows, dtype=np.int64)
+    popular = np.zeros(rows, dtype=np.int64)
+    seen_in = np.full(size, -1, dtype=np.int64)
+    for row in range(rows):
+        for i in range(offsets[row], offsets[row + 1]):
+            code = codes[i]
+            if code < size and seen_in[code] != row:
+                seen_in[code] = row
+                candidates[row] += 1
+                if bit[code] >= 0:
+                    popular[row] += 1
+    return candidates, popular
