@@ -1,19 +1,24 @@
 """The public parameters of a release, and all that follows from them before any data is read."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import index
 from typing import Literal, get_args
 
 from pathveil.errors import ParameterError, TreeTooLargeError
 from pathveil.model.budget import Budget
+from pathveil.model.height_choice import AUTO, MOST, height_preparation
+from pathveil.model.label_discovery import discovery_preparation, parse_delta
+from pathveil.model.preparation import Preparation
 from pathveil.model.thresholds import (
     MOST_SCALES,
     paper_threshold,
     pass_fraction,
     smallest_threshold,
 )
+from pathveil.model.time_grid import TimeGrid, check_pairs
 from pathveil.model.universe import MAX_SIZE
 
 Method = Literal["basic", "full", "calibrated"]
@@ -42,6 +47,12 @@ class Parameters:
         max_trajectories_per_unit: c; adding or removing one unit changes the counts of one
             level by at most c in total, so every level's noise is scaled by it.
         max_nodes: the largest tree that the publisher is ready to hold.
+        threshold_choice: how θ was asked for: "auto", "paper" or a number.
+        preparations: what part of the budget is spent on choosing other parameters.
+        height_is_open: the height is to be chosen with privacy; until then it is the largest
+            that can come out.
+        universe_is_open: the universe is to be discovered; until then its size is 1.
+        time_grid: the public slots of time; None if trajectories have no times.
     """
 
     budget: Budget
@@ -51,97 +62,177 @@ class Parameters:
     method: Method
     max_trajectories_per_unit: int = 1
     max_nodes: int = DEFAULT_MAX_NODES
+    threshold_choice: object = field(default="auto", compare=False, repr=False)
+    preparations: tuple[Preparation, ...] = ()
+    height_is_open: bool = False
+    universe_is_open: bool = False
+    time_grid: TimeGrid | None = None
 
     @classmethod
     def choose(
         cls,
         *,
         epsilon: object,
-        height: int,
-        universe_size: int,
+        height: int | str,
+        universe_size: int | None,
         threshold: object = "auto",
         method: str = "full",
         max_trajectories_per_unit: int = 1,
         max_nodes: int = DEFAULT_MAX_NODES,
+        delta: object = None,
+        preparations: Sequence[Preparation] = (),
+        time_grid: TimeGrid | None = None,
     ) -> "Parameters":
         """Validate the publisher's choices and fix θ. Looks at no data.
 
         Args:
             epsilon: the total budget, as text or an exact number.
-            height: h ≥ 1.
-            universe_size: |L| ≥ 1.
+            height: h ≥ 1, or "auto": chosen from noisy lengths, with a share of ε.
+            universe_size: |L| ≥ 1; None if the universe is to be discovered.
             threshold: "auto", "paper" or a whole number of trajectories.
             method: "basic", "full" or "calibrated".
             max_trajectories_per_unit: c ≥ 1.
             max_nodes: refuse a run whose expected tree is larger.
+            delta: δ, if the universe is to be discovered.
+            preparations: choices that were made already, if a release is read back.
+            time_grid: the public slots of time; None for trajectories without times.
 
         Raises:
             ParameterError: if a choice is malformed or out of range.
             TreeTooLargeError: if the expected tree exceeds ``max_nodes``.
         """
         budget = Budget.parse(epsilon)  # type: ignore[arg-type]  # it checks
-        height = _whole("The height", height, 1, MAX_HEIGHT)
+        spent = list(preparations)
+        height_is_open, universe_is_open = height == AUTO, universe_size is None
+        if isinstance(height, str) and height.isdecimal():
+            height = int(height)  # as the command line has it
+        height = MOST if height_is_open else _whole("The height", height, 1, MAX_HEIGHT)
         contribution = _whole(
             "The number of trajectories per unit", max_trajectories_per_unit, 1, 10**6
         )
         max_nodes = _whole("max_nodes", max_nodes, 1, 10**12)
-        universe_size = _whole("The size of the universe", universe_size, 1, MAX_SIZE)
+        size = 1 if universe_is_open else universe_size
+        universe_size = _whole("The size of the universe", size, 1, MAX_SIZE)
+        if universe_is_open:
+            spent.append(_discovery(budget, contribution, delta, threshold))
+        elif delta is not None:
+            raise ParameterError("Delta is for discovering the universe; leave it out.")
+        if height_is_open:
+            spent.append(height_preparation(budget, contribution))
         if method not in METHODS:
             raise ParameterError(f"The method must be one of {', '.join(METHODS)}.")
-        level_epsilon = budget.split(height * contribution)
-        if level_epsilon * LARGEST_SCALE < 1:
-            raise ParameterError(
-                f"The noise would hide counts of {LARGEST_SCALE:,}: nothing could survive. Use a "
-                "larger epsilon, a smaller height or fewer trajectories per unit."
-            )
         parameters = cls(
             budget,
             height,
             universe_size,
-            _own_thresholds(threshold)
-            if method == "calibrated"
-            else _choose_threshold(threshold, level_epsilon, universe_size),
-            method,  # type: ignore[arg-type]  # checked above
-            contribution,
-            max_nodes,
+            threshold=1,
+            method=method,  # type: ignore[arg-type]  # checked above
+            max_trajectories_per_unit=contribution,
+            max_nodes=max_nodes,
+            threshold_choice=threshold,
+            preparations=tuple(spent),
+            height_is_open=height_is_open,
+            universe_is_open=universe_is_open,
+            time_grid=time_grid,
         )
-        parameters._check_size()
-        return parameters
+        return parameters.settled()
+
+    def with_height(self, height: int) -> "Parameters":
+        """The same parameters once the height has been chosen with privacy."""
+        return replace(self, height=height, height_is_open=False).settled()
+
+    def with_universe_size(self, size: int) -> "Parameters":
+        """The same parameters once the universe has been discovered."""
+        return replace(self, universe_size=size, universe_is_open=False).settled()
+
+    def settled(self) -> "Parameters":
+        """Fix θ as it was asked for, and refuse what can't work."""
+        self._check_times()
+        if self.level_epsilon * LARGEST_SCALE < 1:
+            raise ParameterError(
+                f"The noise would hide counts of {LARGEST_SCALE:,}: nothing could survive. Use a "
+                "larger epsilon, a smaller height or fewer trajectories per unit."
+            )
+        threshold = (
+            _own_thresholds(self.threshold_choice)
+            if self.method == "calibrated"
+            else _choose_threshold(self.threshold_choice, self.level_epsilon, self.candidates)
+        )
+        settled = replace(self, threshold=threshold)
+        settled.check_size()
+        return settled
+
+    def _check_times(self) -> None:
+        """All that a time grid asks of the other choices; before anything is spent."""
+        if self.time_grid is None:
+            return
+        if not isinstance(self.time_grid, TimeGrid):
+            raise ParameterError("The time grid must be a TimeGrid; make one with TimeGrid.parse.")
+        check_pairs(self.universe_size, self.time_grid)
+        if self.method == "calibrated":
+            raise ParameterError(
+                "The calibrated method can't publish times yet; use method 'full' or 'basic' with "
+                "a time grid."
+            )
+        if self.universe_is_open:
+            raise ParameterError("A universe can't be discovered together with a time grid yet.")
+
+    @property
+    def delta(self) -> Fraction:
+        """δ: 0, unless the universe was discovered."""
+        return sum((preparation.delta for preparation in self.preparations), Fraction())
+
+    @property
+    def candidates(self) -> int:
+        """The children that a node can have, at most: |L|, or |L|·|T| with a time grid."""
+        return self.universe_size * (1 if self.time_grid is None else len(self.time_grid))
+
+    @property
+    def main_budget(self) -> Fraction:
+        """What is left of ε for the main measurements."""
+        return self.budget.epsilon - sum(
+            (preparation.budget for preparation in self.preparations), Fraction()
+        )
 
     @property
     def level_budget(self) -> Fraction:
         """ε/h: what one level of the tree spends."""
-        return self.budget.split(self.height)
+        return self.main_budget / self.height
 
     @property
     def level_epsilon(self) -> Fraction:
         """ε̄ = ε/(h·c): the noise parameter of one count, α = e^(−ε̄)."""
-        return self.budget.split(self.height * self.max_trajectories_per_unit)
+        return self.main_budget / (self.height * self.max_trajectories_per_unit)
 
     @property
     def invented_per_node(self) -> float:
-        """|L|·p_θ: how many empty children of one node are expected to pass θ."""
+        """|L|·p_θ: how many empty children of one node are expected to pass θ, at most.
+
+        With a time grid |L|·|T|·p_θ: that of the root, and more than that of a later node.
+        """
         if self.method == "calibrated":  # the thresholds of its tree are chosen for that
             return float(INVENTED_PER_NODE)
-        return self.universe_size * float(pass_fraction(self.level_epsilon, self.threshold))
+        return self.candidates * float(pass_fraction(self.level_epsilon, self.threshold))
 
     def expected_nodes(self) -> list[float]:
         """The expected number of nodes on each level, 1 to h, if no trajectory went deeper than 1.
 
         A branching process of public parameters only: every location is granted one node on
         level 1 (the most there can be), and each node of a level invents |L|·p_θ children on
-        the next. Nodes that people's data keeps alive deeper down come on top.
+        the next. Nodes that people's data keeps alive deeper down come on top, and so do those
+        that it keeps alive at several times of one location.
         """
         growth = self.invented_per_node
-        levels = [float(self.universe_size)]
+        levels = [max(float(self.universe_size), growth)]
         for _ in range(1, self.height):
             levels.append(min(levels[-1] * growth, 1e300))
         return levels
 
-    def _check_size(self) -> None:
+    def check_size(self) -> None:
+        """Raise TreeTooLargeError if the expected tree exceeds ``max_nodes``."""
         expected = sum(self.expected_nodes())
         if expected > self.max_nodes:
-            smallest = _automatic_threshold(self.level_epsilon, self.universe_size)
+            smallest = _automatic_threshold(self.level_epsilon, self.candidates)
             raise TreeTooLargeError(
                 f"The tree is expected to have about {expected:.3g} nodes, more than max_nodes = "
                 f"{self.max_nodes:,}: with threshold {self.threshold} every node invents "
@@ -151,10 +242,22 @@ class Parameters:
             )
 
 
-def _automatic_threshold(level_epsilon: Fraction, universe_size: int) -> int:
+def _discovery(budget: Budget, contribution: int, delta: object, threshold: object) -> Preparation:
+    if delta is None:
+        raise ParameterError(
+            "Without a public list of locations their labels must be discovered, which needs a "
+            'delta: give one, such as "1e-9", or a universe.'
+        )
+    if threshold != "auto":
+        # Whether another threshold fits depends on |L|, which is not known before ε is spent.
+        raise ParameterError("Discovering the universe needs the threshold 'auto'.")
+    return discovery_preparation(budget, contribution, parse_delta(delta))
+
+
+def _automatic_threshold(level_epsilon: Fraction, candidates: int) -> int:
     """The smallest θ, not below the paper's, that invents at most 1/10 child per node."""
     least = paper_threshold(level_epsilon)
-    return smallest_threshold(level_epsilon, universe_size, INVENTED_PER_NODE, least)
+    return smallest_threshold(level_epsilon, candidates, INVENTED_PER_NODE, least)
 
 
 def _own_thresholds(choice: object) -> int:
@@ -165,10 +268,10 @@ def _own_thresholds(choice: object) -> int:
     return 1
 
 
-def _choose_threshold(choice: object, level_epsilon: Fraction, universe_size: int) -> int:
+def _choose_threshold(choice: object, level_epsilon: Fraction, candidates: int) -> int:
     text = choice.strip() if isinstance(choice, str) else ""
     if text == "auto":
-        return _automatic_threshold(level_epsilon, universe_size)
+        return _automatic_threshold(level_epsilon, candidates)
     if text == "paper":
         return paper_threshold(level_epsilon)
     threshold = int(text) if re.fullmatch(r"\+?\d{1,20}", text) else _integer(choice)

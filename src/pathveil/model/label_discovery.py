@@ -1,0 +1,76 @@
+"""``universe="discover"``: which labels may be named if nobody has a public list of them.
+
+Why a δ is needed, and how large it is. A label that only one unit visits appears in the data of one
+of two neighbouring databases only, and no noise on labels that occur can hide that. So a label is
+named only if its noisy count reaches a threshold τ that a single unit can hardly reach. Let every
+trajectory count for its first k distinct labels, once each; a unit has at most c trajectories.
+
+- Labels of both databases: the unit changes their counts by at most c·k in L1, so noise of
+  parameter ε'/(c·k) costs ε' (as for every table).
+- Labels of the unit alone: there are at most c·k, each with a count of at most c. One is named with
+  probability P[c + X ≥ τ] = α^(τ−c)/(1+α) at most; by the union bound any of them with at most
+  c·k·α^(τ−c)/(1+α). τ is the smallest whole number for which this is at most δ: integers and
+  certified bounds, no floats.
+
+Only this one step can betray a label, and the levels of the tree look only at labels that are
+already named: δ is spent once, not once a level. Outside that event all is as with a public list,
+so the release is (ε, δ)-differentially private with this δ.
+"""
+
+import re
+from fractions import Fraction
+
+from pathveil.errors import ParameterError
+from pathveil.model.budget import Budget
+from pathveil.model.preparation import Preparation
+from pathveil.model.thresholds import smallest_threshold
+
+DISCOVER = "discover"
+SHARE = Fraction(1, 5)  # of ε
+MOST_LABELS = 4  # k: few, because the threshold grows with it
+# A δ near 1 over the number of people lets the mechanism publish somebody outright.
+LARGEST_DELTA, SMALLEST_DELTA = Fraction(1, 10**5), Fraction(1, 10**30)
+_DELTA = re.compile(r"\d{0,30}(\.\d{0,40})?([eE]-?\d{1,2})?|\d{1,30}/\d{1,40}")
+
+
+def parse_delta(value: object) -> Fraction:
+    """An exact δ from text (``"1e-9"``) or a fraction.
+
+    Raises:
+        ParameterError: if it is a float, not a number, or too large to mean anything.
+    """
+    if isinstance(value, Fraction):
+        delta = value
+    elif isinstance(value, str) and re.search(r"\d", value) and _DELTA.fullmatch(value.strip()):
+        try:
+            delta = Fraction(value.strip())
+        except (ValueError, ZeroDivisionError):
+            delta = Fraction(0)
+    else:
+        raise ParameterError('Delta must be text such as "1e-9": a float is not exact.')
+    if not SMALLEST_DELTA <= delta <= LARGEST_DELTA:
+        raise ParameterError(
+            "Delta is the probability that somebody's own label is published: it must lie between "
+            "1e-30 and 1e-5, and far below 1 over the number of people. Use 1e-9."
+        )
+    return delta
+
+
+def discovery_preparation(budget: Budget, contribution: int, delta: Fraction) -> Preparation:
+    """What naming the labels costs."""
+    sensitivity = contribution * MOST_LABELS
+    share = budget.epsilon * SHARE
+    threshold = discovery_threshold(share / sensitivity, contribution, delta)
+    return Preparation(
+        "labels, to discover the universe",
+        share,
+        sensitivity,
+        f"a label is named if its noisy count reaches {threshold}; a trajectory counts for its "
+        f"first {MOST_LABELS} distinct labels",
+        delta,
+    )
+
+
+def discovery_threshold(epsilon: Fraction, contribution: int, delta: Fraction) -> int:
+    """τ: the smallest whole number with c·k·P[c + X ≥ τ] ≤ δ."""
+    return contribution + smallest_threshold(epsilon, contribution * MOST_LABELS, delta)

@@ -1,0 +1,85 @@
+"""The labels that occur in the data: a private universe, for discovery only.
+
+Which labels occur is a fact about people. Nothing but `mechanism.discover` may use it, and what
+that returns is a public universe.
+"""
+
+from threading import Lock
+
+import numpy as np
+
+from pathveil.model.universe import Universe
+from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.discretize import NamedPlaces
+from pathveil.raw.sources.cells import Texts
+from pathveil.raw.sources.encoding import EncodedPiece, encode
+from pathveil.raw.sources.raw_rows import RawRows
+from pathveil.raw.sources.text_codes import MALFORMED, TextCodes, hash_texts
+
+
+class ObservedUniverse(Universe):
+    """All labels of a source, as they come. Private: its repr tells nothing.
+
+    Unlike a public universe it may be empty, and hold labels that nothing could print.
+    """
+
+    def __init__(self, labels: list[str]) -> None:
+        self.labels = tuple(labels)
+        self.names = self.latitude = self.longitude = None
+
+    @property
+    def summary(self) -> str:
+        """Not even its size is public."""
+        return "unknown universe"
+
+    def __repr__(self) -> str:
+        return "ObservedUniverse(<private>)"
+
+
+class LabelCollector:
+    """Numbers the labels of a source while it is read, piece by piece."""
+
+    def __init__(self) -> None:
+        self._codes = TextCodes()
+        # The table of labels grows while pieces are encoded with it: one thread at a time.
+        self._lock = Lock()
+
+    def encode(self, rows: RawRows) -> EncodedPiece:
+        """Add the labels of a piece, and encode it."""
+        hashes = hash_texts(rows.location)
+        usable = np.flatnonzero(hashes != MALFORMED)
+        with self._lock:
+            self._codes.add(rows.location.take(usable), hashes[usable])
+            return encode(rows, NamedPlaces(self._codes))
+
+    def universe(self) -> ObservedUniverse:
+        """All labels, in the order of their codes."""
+        return ObservedUniverse(_strings(self._codes.values))
+
+
+def _strings(texts: Texts) -> list[str]:
+    data = texts.data.tobytes()
+    return [
+        data[start:stop].decode("utf-8")
+        for start, stop in zip(texts.starts.tolist(), texts.stops.tolist(), strict=True)
+    ]
+
+
+def is_observed(database: TrajectoryDatabase) -> bool:
+    """Whether the universe of a database is private."""
+    return isinstance(database.universe, ObservedUniverse)
+
+
+def restrict(database: TrajectoryDatabase, universe: Universe) -> TrajectoryDatabase:
+    """The same trajectories over a universe of some of the labels; other visits are dropped."""
+    new_code = np.full(len(database.universe), -1, dtype=np.int32)
+    old = [database.universe.code(label) for label in universe.labels]
+    new_code[old] = np.arange(len(universe), dtype=np.int32)
+    codes = new_code[database.codes]
+    kept = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(codes >= 0)))
+    return TrajectoryDatabase.from_arrays(
+        kept[database.offsets],
+        codes[codes >= 0],
+        universe,
+        max_trajectories_per_unit=database.max_trajectories_per_unit,
+    )

@@ -1,0 +1,82 @@
+"""``height="auto"``: the rule by hand, and what it costs."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pathveil import Parameters, TrajectoryDatabase, Universe, publish
+from pathveil.errors import ParameterError
+from pathveil.mechanism.choose_height import choose_height
+from pathveil.mechanism.randomness import Randomness
+from pathveil.model.height_choice import LEAST, MOST, height_for, height_preparation
+
+UNIVERSE = Universe("abcd")
+
+
+def database(lengths, contribution=1):
+    offsets = np.cumsum([0, *lengths])
+    return TrajectoryDatabase.from_arrays(
+        offsets,
+        np.zeros(offsets[-1], dtype=np.int32),
+        UNIVERSE,
+        max_trajectories_per_unit=contribution,
+    )
+
+
+def bins(**counts):
+    return np.array([counts.get(f"of_{length}", 0) for length in range(1, MOST + 1)])
+
+
+def test_the_smallest_height_that_covers_nine_tenths():
+    assert height_for(bins(of_6=90, of_9=10)) == 6
+    assert height_for(bins(of_6=89, of_9=11)) == 9
+    assert height_for(bins(of_2=100)) == LEAST
+    assert height_for(bins(of_2=50, of_20=50)) == MOST
+    assert height_for(bins(of_6=90, of_9=10, of_20=-500)) == 6  # noise on nobody
+    assert height_for(bins()) == LEAST
+
+
+@given(st.lists(st.integers(-50, 1000), min_size=MOST, max_size=MOST))
+def test_it_is_always_in_range(counts):
+    assert LEAST <= height_for(np.array(counts)) <= MOST
+
+
+def test_the_longest_trajectory_is_never_seen():
+    """Lengths from MOST on are one bin: however long the longest is, the choice is the same."""
+    budget = Parameters.choose(epsilon="1", height=4, universe_size=4).budget
+    chosen = {
+        choose_height(
+            database([3] * 50 + [longest]),
+            height_preparation(budget, 1),
+            Randomness(np.random.default_rng(7)),  # noqa: TID251
+        )
+        for longest in (MOST, MOST + 1, 10 * MOST)
+    }
+    assert len(chosen) == 1
+
+
+@pytest.mark.parametrize("method", ["basic", "full", "calibrated"])
+def test_a_release_pays_for_the_choice(method, tmp_path):
+    db = database([7] * 4000 + [15] * 100, contribution=2)
+    release = publish(db, epsilon="3", height="auto", method=method)
+    parameters, certificate = release.parameters, release.certificate
+    assert parameters.height == 7
+    assert not parameters.height_is_open
+    assert parameters.main_budget == Fraction(3) * 19 / 20
+    assert certificate.adds_up()
+    line = certificate.accounting.budget[0]
+    assert (line.epsilon, line.sensitivity) == ("3/20", 2)
+    assert "height" in certificate.implementation.pre_processing_eda_hyperparameter_tuning
+    from pathveil import read_release
+
+    assert read_release(release.write(tmp_path / "release")).parameters == parameters
+
+
+def test_parameters_that_are_too_large_at_the_largest_height_are_refused_before_reading():
+    with pytest.raises(ParameterError):
+        Parameters.choose(epsilon="1", height="auto", universe_size=10**6, max_nodes=1000)
+    with pytest.raises(ParameterError, match="height"):
+        Parameters.choose(epsilon="1", height="tall", universe_size=4)
