@@ -1,0 +1,266 @@
+"""``pathveil ledger``: what each dataset has spent, and the rules that limit it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pathveil.cli import options
+
+if TYPE_CHECKING:
+    from pathveil.ledger.entries import Entry
+
+ledger = typer.Typer(
+    name="ledger",
+    rich_markup_mode="markdown",
+    no_args_is_help=False,
+    help="Keep account of the budget that each dataset has spent.\n\nThe ledger is a file "
+    "(`~/.local/share/pathveil/ledger.db` unless `--ledger` or the variable `PATHVEIL_LEDGER` says "
+    "otherwise) or a PostgreSQL database. `pathveil publish --dataset NAME` charges it before the "
+    "first row is read.\n\nExample: `pathveil ledger init taps --limit 4 --per year`",
+)
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="The dataset: who it is about, not one file of it. It is printed on certificates.",
+        show_default=False,
+    ),
+]
+OneOrAll = Annotated[
+    str | None,
+    typer.Argument(metavar="[NAME]", help="One dataset only.", show_default=False),
+]
+Populations = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--population",
+        help="Declare a population such that no unit is in two of them (repeat the option). "
+        "Releases of different populations do not add up. Untrue, and the limit is not kept.",
+    ),
+]
+
+DeltaLimit = Annotated[
+    str | None,
+    typer.Option(
+        help="The most δ that may be spent beside ε, such as 1e-8, if universes are to be "
+        "discovered. Without it only pure differential privacy is accepted."
+    ),
+]
+
+
+@ledger.command()
+def init(
+    name: Name,
+    limit: Annotated[
+        str, typer.Option(help="The most that may be spent: an exact ε such as 4 or 1/2.")
+    ],
+    per: Annotated[
+        str | None,
+        typer.Option(
+            help="Begin anew with each calendar year, quarter, month, week or day (UTC). A person "
+            "who is in the data of two periods loses both limits. Without it the limit holds for "
+            "ever."
+        ),
+    ] = None,
+    population: Populations = None,
+    delta_limit: DeltaLimit = None,
+    where: options.LedgerPlace = None,
+    json: options.Json = False,
+) -> None:
+    """Set up a dataset with a limit, and the ledger itself if there is none yet.
+
+    Example: `pathveil ledger init taps --limit 4 --per year`
+    """
+    opened = _open(where)
+    declared = population or ()
+    entry = opened.init(name, limit, per=per, populations=declared, delta_limit=delta_limit)
+    _say_changed(f"Dataset {name!r} is set up", entry, json=json)
+
+
+@ledger.command()
+def amend(
+    name: Name,
+    limit: Annotated[str | None, typer.Option(help="The new limit.")] = None,
+    population: Populations = None,
+    delta_limit: DeltaLimit = None,
+    reason: Annotated[
+        str | None, typer.Option(help="Why, and who decided it; kept in the ledger for ever.")
+    ] = None,
+    where: options.LedgerPlace = None,
+    json: options.Json = False,
+) -> None:
+    """Change a dataset's limit, or declare more populations. The change is an entry too.
+
+    Example: `pathveil ledger amend taps --limit 6 --reason "board, 12 March"`
+    """
+    from pathveil.errors import ParameterError
+
+    if limit is None and delta_limit is None and not population:
+        raise ParameterError("Say what to change: --limit, --delta-limit or --population.")
+    entry = _open(where).amend(
+        name,
+        limit=limit,
+        populations=population or (),
+        delta_limit=delta_limit,
+        reason=reason or "",
+    )
+    _say_changed(f"Dataset {name!r} is changed", entry, json=json)
+
+
+@ledger.command()
+def show(
+    name: OneOrAll = None, where: options.LedgerPlace = None, json: options.Json = False
+) -> None:
+    """Show what each dataset has spent and what remains.
+
+    Example: `pathveil ledger show`
+    """
+    from pathveil.cli.ledger_tables import print_balances
+
+    print_balances(_open(where), name, json=json)
+
+
+@ledger.command()
+def history(
+    name: OneOrAll = None, where: options.LedgerPlace = None, json: options.Json = False
+) -> None:
+    """List the entries: limits, charges, and which of them became a release.
+
+    Example: `pathveil ledger history taps`
+    """
+    from pathveil.cli.ledger_tables import print_history
+
+    print_history(_open(where), name, json=json)
+
+
+@ledger.command()
+def verify(
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", help="Check an exported file instead of the ledger."),
+    ] = None,
+    expect_head: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A hash that you kept elsewhere (of `export`, `show --json` or a certificate): "
+            "it must still be in the chain. Finds what the chain alone can't: a cut end, a "
+            "rewrite. Repeat the option for more."
+        ),
+    ] = None,
+    where: options.LedgerPlace = None,
+    json: options.Json = False,
+) -> None:
+    """Check every entry: none was changed, removed or moved, and none broke its limit.
+
+    Example: `pathveil ledger verify --expect-head 5e88…`
+    """
+    from pathveil.cli.console import print_json, stdout_console
+    from pathveil.ledger.books import Books
+    from pathveil.ledger.export import read_export
+
+    chain = _open(where).chain() if export is None else read_export(_content(export))
+    Books.of(chain)
+    for known in expect_head or ():
+        chain.check_holds(known.strip().lower())
+    if json:
+        print_json({"valid": True, "entries": len(chain), "head": chain.head})
+        return
+    console = stdout_console()
+    console.print("The ledger is whole and unchanged.", style="bold green")
+    console.print(f"{len(chain):,} entries; head {chain.head}", highlight=False)
+
+
+@ledger.command()
+def export(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Write to this new file instead of stdout."),
+    ] = None,
+    where: options.LedgerPlace = None,
+    json: options.Json = False,
+) -> None:
+    """Write all entries as JSON: a backup, and a head hash to keep where nobody edits it.
+
+    Example: `pathveil ledger export --out ledger-2026-03.json`
+    """
+    from pathveil.cli.console import print_json, stdout_console
+    from pathveil.ledger.export import exported
+
+    document = exported(_open(where).chain())
+    if out is None:
+        print_json(document)
+        return
+    _write_new(out, document)
+    facts = {"file": str(out), "entries": len(document["entries"]), "head": document["head"]}
+    if json:
+        print_json(facts)
+        return
+    console = stdout_console()
+    console.print(
+        f"{facts['entries']:,} entries in {out}", markup=False, highlight=False, style="bold"
+    )
+    console.print(f"Keep this head elsewhere: {facts['head']}", highlight=False)
+
+
+@ledger.command(name="import")
+def import_(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="What `export` wrote.", show_default=False),
+    ],
+    where: options.LedgerPlace = None,
+    json: options.Json = False,
+) -> None:
+    """Fill an empty ledger from an export: to move to PostgreSQL, or after a loss.
+
+    Charges that were made after the export are forgotten: add them up first.
+
+    Example: `pathveil ledger import ledger-2026-03.json --ledger postgresql://db/privacy`
+    """
+    from pathveil.ledger.export import read_export
+
+    chain = read_export(_content(file))
+    _open(where).restore(chain)
+    _say_changed(f"{len(chain):,} entries were imported", chain.entries[-1], json=json)
+
+
+def _open(where: str | None) -> Any:
+    from pathveil.ledger.ledger import Ledger
+
+    return Ledger.open(where)
+
+
+def _say_changed(what: str, entry: "Entry", *, json: bool) -> None:
+    from pathveil.cli.console import print_json, stdout_console
+
+    if json:
+        print_json({"entry": entry.number, "entry_sha256": entry.hash, **entry.event.model_dump()})
+        return
+    console = stdout_console()
+    console.print(f"{what} (entry {entry.number}).", markup=False, highlight=False)
+
+
+def _content(path: Path) -> bytes:
+    from pathveil.errors import LedgerError
+
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "that can't be the path of a file"
+        raise LedgerError(f"Can't read the export: {reason}.") from None
+
+
+def _write_new(path: Path, document: dict[str, Any]) -> None:
+    """Never over a file that exists."""
+    from json import dumps
+
+    from pathveil.errors import LedgerError
+
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(dumps(document, indent=2) + "\n")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "that can't be the path of a file"
+        raise LedgerError(f"Can't write the export to {path}: {reason}.") from None

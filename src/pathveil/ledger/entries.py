@@ -1,0 +1,163 @@
+"""One entry of a ledger: what happened, when, and the hash of the entry before.
+
+An entry is kept as canonical JSON (sorted keys, no spaces, ASCII). Its hash is the SHA-256 of that
+text, which holds the previous hash: so each hash speaks for the whole chain before it.
+"""
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from pathveil.errors import LedgerError
+from pathveil.ledger.periods import Period
+
+VERSION: Literal[1] = 1
+NO_HASH = "0" * 64
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+Disjoint = Literal["declared disjoint: no unit is in two populations of this dataset"]
+DISJOINT: Disjoint = "declared disjoint: no unit is in two populations of this dataset"
+_LAST_YEAR = 9000
+
+Name = Annotated[str, Field(pattern=NAME)]
+Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+ExactOrZero = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,99}(/[1-9][0-9]{0,99})?)$")]
+Exact = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,99}(/[1-9][0-9]{0,99})?$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Opened(_Part):
+    """The first entry: which ledger this is."""
+
+    kind: Literal["opened"] = "opened"
+    version: Literal[1] = VERSION
+    identity: Hash = Field(description="Random, so that no two ledgers share a hash.")
+
+
+class Defined(_Part):
+    """A dataset was set up, or its limit or populations were changed."""
+
+    kind: Literal["defined"] = "defined"
+    dataset: Name
+    limit: Exact
+    delta_limit: ExactOrZero
+    period: Period | None
+    populations: tuple[Name, ...]
+    declaration: Disjoint | None
+    reason: str = Field(max_length=500)
+
+
+class Charged(_Part):
+    """ε (and δ) was spent, whatever became of the run."""
+
+    kind: Literal["charged"] = "charged"
+    dataset: Name
+    population: Name | None
+    epsilon: Exact
+    delta: ExactOrZero = Field(description="δ: 0, unless the release is only approximately DP.")
+
+
+class Published(_Part):
+    """The run of a charge wrote a bundle with this certificate."""
+
+    kind: Literal["published"] = "published"
+    charge: int = Field(ge=1, description="The number of the entry that paid for it.")
+    certificate_sha256: Hash
+
+
+Event = Annotated[Opened | Defined | Charged | Published, Field(discriminator="kind")]
+
+
+class Entry(_Part):
+    """One line of the ledger."""
+
+    number: int = Field(ge=0)
+    at: str = Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")
+    previous: Hash
+    event: Event
+
+    @field_validator("at")
+    @classmethod
+    def _is_a_time(cls, text: str) -> str:
+        if datetime.fromisoformat(text).year > _LAST_YEAR:
+            raise ValueError("too far in the future")
+        return text
+
+    @property
+    def time(self) -> datetime:
+        """When it was written, in UTC, to the second."""
+        return datetime.fromisoformat(self.at)
+
+    def text(self) -> str:
+        """The canonical JSON."""
+        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of the canonical JSON, in hexadecimal."""
+        return hashlib.sha256(self.text().encode()).hexdigest()
+
+    def row(self) -> "Row":
+        """As it is stored."""
+        return Row(self.number, self.text(), self.hash)
+
+
+class Row(NamedTuple):
+    """An entry as a store keeps it."""
+
+    number: int
+    text: str
+    hash: str
+
+
+def read_row(row: Row) -> Entry:
+    """The entry of a stored row, if the row is what was written.
+
+    Raises:
+        LedgerError: if it was changed.
+    """
+    if not isinstance(row.text, str) or not isinstance(row.number, int):
+        raise LedgerError("A row of the ledger is not an entry. Restore it from a backup.")
+    if _newer(row):
+        raise LedgerError(
+            "The ledger was written by a newer version of pathveil. Upgrade pathveil to use it."
+        )
+    try:
+        entry = Entry.model_validate_json(row.text)
+        unchanged = (entry.text(), entry.hash, entry.number) == (row.text, row.hash, row.number)
+    except (ValidationError, ValueError):
+        unchanged = False
+    if not unchanged:
+        raise LedgerError(
+            f"Entry {row.number} of the ledger was changed after it was written: its text and its "
+            "hash do not agree. Nothing is charged to a ledger that was tampered with; restore it "
+            "from a backup."
+        )
+    return entry
+
+
+def _newer(row: Row) -> bool:
+    """Whether the first entry says that it has a later layout than we know."""
+    if row.number:
+        return False
+    try:
+        version = json.loads(row.text)["event"]["version"]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return False
+    return isinstance(version, int) and version > VERSION
+
+
+def written_at(moment: datetime) -> str:
+    """A moment as an entry writes it."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def exact(text: str) -> Fraction:
+    """The fraction that an `Exact` text says."""
+    return Fraction(text)

@@ -1,0 +1,290 @@
+"""The ledger on the command line: charge before reading, refuse over the limit, verify, say so."""
+
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+from tests.commands import edit_certificate, environment, publish_arguments, spawn
+from tests.end_to_end.test_interrupts import hold, stop
+
+import pathveil as pv
+from pathveil.errors import LedgerError, ParameterError
+from pathveil.mechanism import randomness
+
+LEDGER = ("--ledger", "ledger.db")
+
+
+def charged_publish(out="out", epsilon="1", dataset="taps", **changes):
+    return [*publish_arguments(out=out, epsilon=epsilon, dataset=dataset, **changes), *LEDGER]
+
+
+@pytest.fixture
+def taps(week, pathveil):
+    """A week of data, and a ledger with room for ε = 2."""
+    assert pathveil("ledger", "init", "taps", "--limit", "2", *LEDGER).code == 0
+    return week
+
+
+def entries(place="ledger.db"):
+    return [entry.event for entry in pv.Ledger.open(place).chain().entries]
+
+
+def balance(pathveil):
+    return pathveil("ledger", "show", "taps", "--json", *LEDGER).json()["datasets"][0]
+
+
+@pytest.mark.usefixtures("taps")
+def test_publish_charges_and_the_bundle_the_certificate_and_the_ledger_agree(pathveil):
+    result = pathveil(*charged_publish(epsilon="3/2"))
+    assert result.code == 0
+    assert "Charged ε = 3/2 to 'taps', entry 2; 1/2 of 2 remains." in result.err
+    assert "stays charged" not in result.err
+    assert (balance(pathveil)["spent"], balance(pathveil)["remaining"]) == ("3/2", "1/2")
+
+    certificate = json.loads(Path("out/privacy-certificate.json").read_text(encoding="utf-8"))
+    assert certificate["ledger"]["dataset"] == "taps"
+    assert certificate["ledger"]["entry"] == 2
+    assert all(b"ledger.db" not in path.read_bytes() for path in Path("out").iterdir())
+
+    verified = pathveil("verify", "out", *LEDGER, "--json").json()["ledger"]
+    assert (verified["checked"], verified["recorded_as_published"]) == (True, True)
+    assert "The ledger agrees" in pathveil("verify", "out", *LEDGER).out
+    assert "not checked" in pathveil("verify", "out").out
+    assert pv.read_release("out").ledger.entry == 2
+
+
+def test_a_run_over_the_limit_is_refused_before_the_data_is_opened(taps, pathveil, refuses):
+    pathveil(*charged_publish(epsilon="3/2"))
+    (taps / "taps.csv").unlink()
+    os.mkfifo(taps / "taps.csv")  # whoever opens it hangs
+    message = refuses(*charged_publish("second"), says="has spent ε = 3/2 of its limit 2")
+    assert "this run asks for 1, and 1/2 remains. Nothing was charged or read." in message
+    assert balance(pathveil)["charges"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"epsilon": "x"}, "Epsilon"),
+        ({"height": "0"}, "height"),
+        ({"universe": "nowhere.csv"}, "nowhere.csv"),
+        ({"out": "taps.csv"}, "exists already"),
+        ({"taps": "nowhere.csv"}, "nowhere.csv"),
+        ({"taps": "."}, "not a file"),
+        ({"dataset": "bikes"}, "no dataset 'bikes'"),
+        ({"population": "north"}, "no population 'north'"),
+    ],
+)
+@pytest.mark.usefixtures("taps")
+def test_a_public_mistake_costs_nothing(pathveil, refuses, changes, says):
+    options = {"dataset": "taps", "epsilon": "1"} | changes
+    refuses(*publish_arguments(**options), *LEDGER, says=says)
+    assert balance(pathveil)["charges"] == 0
+
+
+@pytest.mark.usefixtures("taps")
+def test_a_run_that_fails_later_stays_charged_and_says_so(pathveil):
+    result = pathveil(*charged_publish(unit_column="nobody"))
+    assert result.code == 2
+    said, stays, error = result.err.splitlines()
+    assert said.startswith("Charged ε = 1 to 'taps', entry 2")
+    assert stays == "ε = 1 stays charged to 'taps', entry 2."
+    assert error.startswith("error: ")
+    facts = balance(pathveil)
+    assert (facts["spent"], facts["charges_without_release"]) == ("1", 1)
+    assert "no release" in pathveil("ledger", "history", *LEDGER).out
+
+
+@pytest.mark.parametrize("stage", ["growing", "writing"])
+def test_an_interrupted_run_stays_charged_and_says_so(taps, pathveil, stage):
+    pathveil("ledger", "amend", "taps", "--limit", "50", *LEDGER)
+    process = hold(stage, taps, "--dataset", "taps", *LEDGER)
+    result = stop(process, signal.SIGINT)
+    assert result.code == 130
+    assert "ε = 4 stays charged to 'taps', entry 3." in result.err.splitlines()
+    assert balance(pathveil)["spent"] == "4"
+
+
+def test_a_signal_while_reading_stays_charged(taps, pathveil):
+    os.mkfifo(taps / "pipe")
+    arguments = [*publish_arguments("pipe", epsilon="1", dataset="taps"), *LEDGER]
+    process = spawn(*arguments, cwd=taps, env=environment(taps))
+    with (taps / "pipe").open("wb"):  # opened for reading: so it was charged before that
+        assert balance(pathveil)["spent"] == "1"
+        assert "ε = 1 stays charged to 'taps', entry 2." in stop(process, signal.SIGTERM).err
+
+
+@pytest.mark.usefixtures("taps")
+def test_nothing_is_drawn_before_the_charge(pathveil, monkeypatch):
+    seen = []
+    draw = randomness.Randomness.words
+
+    def watched(self, number):
+        seen.append([event.kind for event in entries()])
+        return draw(self, number)
+
+    monkeypatch.setattr(randomness.Randomness, "words", watched)
+    assert pathveil(*charged_publish()).code == 0
+    assert seen
+    assert all(kinds == ["opened", "defined", "charged"] for kinds in seen)
+    assert [event.kind for event in entries()][-1] == "published"
+
+
+@pytest.mark.usefixtures("taps")
+def test_populations_are_declared_charged_and_written_down(pathveil, refuses):
+    amend = ["ledger", "amend", "taps", "--population", "north", "--population", "south", *LEDGER]
+    assert pathveil(*amend).code == 0
+    for population in ("north", "south"):
+        run = charged_publish(population, "3/2", population=population)
+        assert pathveil(*run).code == 0
+        assert pv.read_release(population).ledger.population == population
+    facts = balance(pathveil)
+    assert (facts["spent"], facts["populations"]["north"]["remaining"]) == ("3/2", "1/2")
+    refuses(*charged_publish("more", population="north"), says="population 'north', has spent")
+    refuses(*charged_publish("more"), says="this run asks for 1, and 1/2 remains")
+
+
+@pytest.mark.usefixtures("taps")
+def test_a_warning_comes_near_the_limit(pathveil):
+    assert "warning" not in pathveil(*charged_publish("first", "3/2")).err
+    warned = pathveil(*charged_publish("second", "1/4")).err
+    assert "warning: 'taps' has spent ε = 7/4 of 2; 1/4 remains." in warned
+    assert "warning" in pathveil("ledger", "show", *LEDGER).err
+
+
+# Which ledger
+
+
+@pytest.mark.usefixtures("week")
+def test_the_default_ledger_is_at_home_or_where_the_environment_says(pathveil, monkeypatch):
+    assert pathveil("ledger", "init", "taps", "--limit", "2").code == 0
+    assert (Path.home() / ".local/share/pathveil/ledger.db").is_file()
+    monkeypatch.setenv("XDG_DATA_HOME", "data")
+    assert pathveil("ledger", "init", "taps", "--limit", "2").code == 0
+    assert Path("data/pathveil/ledger.db").is_file()
+    monkeypatch.setenv("PATHVEIL_LEDGER", "mine.db")
+    assert pathveil("ledger", "init", "taps", "--limit", "2").code == 0
+    assert pathveil(*publish_arguments(epsilon="1", dataset="taps")).code == 0
+    assert len(entries("mine.db")) == 4
+
+
+@pytest.mark.usefixtures("week")
+def test_a_ledger_without_a_dataset_is_a_mistake(refuses, monkeypatch):
+    refuses(*publish_arguments(), *LEDGER, says="--dataset NAME")
+    refuses(*publish_arguments(population="north"), says="--dataset NAME")
+    monkeypatch.setenv("PATHVEIL_LEDGER", "ledger.db")
+    refuses(*publish_arguments(), says="--dataset NAME")
+
+
+# Verify
+
+
+@pytest.mark.usefixtures("taps")
+def test_a_bundle_is_not_the_ledgers_if_either_was_changed(pathveil, refuses, folder):
+    pathveil(*charged_publish())
+    shutil.copytree("out", "copy")
+
+    def cheaper(certificate):
+        certificate["ledger"]["dataset"] = "bikes"
+
+    edit_certificate(folder / "copy", cheaper)
+    refuses("verify", "copy", *LEDGER, says="does not follow")
+    pathveil("ledger", "init", "taps", "--limit", "2", "--ledger", "other.db")
+    refuses("verify", "out", "--ledger", "other.db", says="is not the charge")
+    refuses("verify", "out", "--ledger", "nowhere.db", says="There is no ledger")
+    assert not Path("nowhere.db").exists()
+
+
+@pytest.mark.usefixtures("taps")
+def test_a_bundle_with_another_certificate_than_the_recorded_one_is_refused(
+    pathveil, refuses, folder
+):
+    pathveil(*charged_publish())
+    with (folder / "out" / "privacy-certificate.json").open("a", encoding="utf-8") as file:
+        file.write(" ")
+    assert pathveil("verify", "out").code == 0  # nothing inside the bundle speaks against it
+    refuses("verify", "out", *LEDGER, says="another certificate")
+
+
+def test_a_bundle_that_nobody_paid_for_is_refused(taps, release, refuses, pathveil):
+    assert taps
+    refuses("verify", release, *LEDGER, says="not charged to any ledger")
+    assert "names no ledger" in pathveil("verify", release).out
+
+
+@pytest.mark.usefixtures("taps")
+def test_ledger_verify_export_and_import(pathveil, refuses):
+    pathveil(*charged_publish())
+    result = pathveil("ledger", "export", "--out", "kept.json", "--json", *LEDGER).json()
+    head = result["head"]
+    assert pathveil("ledger", "export", *LEDGER).json()["head"] == head
+    assert pathveil("ledger", "verify", "--expect-head", head, *LEDGER).code == 0
+    assert pathveil("ledger", "verify", "--export", "kept.json", "--json").json()["entries"] == 4
+    refuses("ledger", "verify", "--expect-head", "0" * 64, *LEDGER, says="the hash you kept")
+    refuses("ledger", "export", "--out", "kept.json", *LEDGER, says="File exists")
+    entry = pv.read_release("out").ledger.entry_sha256
+    assert pathveil("ledger", "verify", "--expect-head", entry, *LEDGER).code == 0
+
+    assert pathveil("ledger", "import", "kept.json", "--ledger", "moved.db").code == 0
+    assert pathveil("verify", "out", "--ledger", "moved.db").code == 0
+    refuses("ledger", "import", "kept.json", *LEDGER, says="empty ledger only")
+    refuses("ledger", "import", "nowhere.json", *LEDGER, says="No such file")
+    refuses("ledger", "import", "stops.csv", *LEDGER, says="not an exported ledger")
+
+
+@pytest.mark.usefixtures("taps")
+def test_history_is_json_too(pathveil):
+    pathveil(*charged_publish())
+    kinds = [
+        entry["event"]["kind"]
+        for entry in pathveil("ledger", "history", "taps", "--json", *LEDGER).json()["entries"]
+    ]
+    assert kinds == ["defined", "charged", "published"]
+    shown = pathveil("ledger", "history", *LEDGER).out
+    assert all(word in shown for word in ("opened", "limit", "charge", "release", "of entry 2"))
+
+
+# Python
+
+
+def small_database():
+    universe = pv.Universe(["a", "b"])
+    return pv.TrajectoryDatabase.from_sequences([["a", "b"]] * 200, universe)
+
+
+@pytest.mark.usefixtures("folder")
+def test_publish_from_python(pathveil):
+    ledger = pv.Ledger.open("ledger.db")
+    ledger.init("taps", "2")
+    release = pv.publish(small_database(), epsilon="1", height=2, ledger=ledger.dataset("taps"))
+    assert [event.kind for event in entries()] == ["opened", "defined", "charged"]
+    release.write("out")
+    release.write("again", csv=True)  # the same noise: nothing more is spent
+    assert [event.kind for event in entries()][3:] == ["published", "published"]
+    for bundle in ("out", "again"):
+        assert pathveil("verify", bundle, *LEDGER).code == 0
+    with pytest.raises(LedgerError, match="asks for 3/2, and 1 remains"):
+        pv.publish(small_database(), epsilon="3/2", height=2, ledger=ledger.dataset("taps"))
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_failure_in_python_carries_a_note(monkeypatch):
+    ledger = pv.Ledger.open("ledger.db")
+    ledger.init("taps", "2")
+    monkeypatch.setattr("pathveil.publishing.grow_tree", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError) as caught:
+        pv.publish(small_database(), epsilon="1", height=2, ledger=ledger.dataset("taps"))
+    assert caught.value.__notes__ == ["ε = 1 stays charged to 'taps', entry 2."]
+
+
+@pytest.mark.usefixtures("folder")
+def test_injected_noise_is_not_charged():
+    ledger = pv.Ledger.open("ledger.db")
+    ledger.init("taps", "2")
+    account = ledger.dataset("taps")
+    with pytest.raises(ParameterError, match="protects nobody"):
+        pv.publish(small_database(), epsilon="1", height=2, ledger=account, generator=object())
+    assert len(entries()) == 2
