@@ -9,6 +9,7 @@ that the claim is false. No alarm is not a proof that it is true: the proof is o
 from pathveil.audit.attacking import AuditReport, Finding, audit
 from pathveil.audit.neighbours import NeighbouringPair, a_unit_with_three, neighbouring_pairs
 from pathveil.audit.observing import Mechanism, Observation, front_door
+from pathveil.audit.timed_neighbours import timed_pairs
 
 __all__ = [
     "AuditReport",
@@ -20,4 +21,5 @@ __all__ = [
     "audit",
     "front_door",
     "neighbouring_pairs",
+    "timed_pairs",
 ]

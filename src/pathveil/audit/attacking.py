@@ -12,7 +12,7 @@ false-alarm probability by Bonferroni's inequality: the right mechanism raises a
 with at most that probability, and all bounds hold together otherwise.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,17 +21,20 @@ from numpy.typing import NDArray
 
 from pathveil.audit.events import Event, event_family
 from pathveil.audit.neighbours import NeighbouringPair, neighbouring_pairs
-from pathveil.audit.observing import Mechanism, Record, View, front_door
+from pathveil.audit.observing import Mechanism, Record, front_door
 from pathveil.errors import ParameterError
 from pathveil.mechanism.randomness import Randomness
 
 FALSE_ALARM = 1e-6
 FIRST_LOOK = 64
+TOLD_EVERY = 64  # runs between two reports of progress
 GUESSES = tuple(
     f"says '{first}' when it {when}"
     for first in ("with", "without")
     for when in ("happens", "does not happen", "happens, the other when not")
 )
+Progress = Callable[[int], None]
+"""Told how many more runs are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,36 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditLine:
+    """What was found on one pair of databases, or in one table.
+
+    Attributes:
+        name: of the pair or the table.
+        claim: the ε that is claimed for it.
+        strongest: the largest lower bound.
+        tests: how many (event, guess) were tried.
+    """
+
+    name: str
+    claim: Fraction
+    strongest: Finding
+    tests: int
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether more than the claim was proved to be spent."""
+        return self.strongest.lower_bound > self.claim
+
+
+@dataclass(frozen=True, slots=True)
 class AuditReport:
     """What a reviewer can file.
 
     Attributes:
+        part: which part of the software was attacked.
         claimed_epsilon: the ε that the mechanism claims.
         height: h of the trees.
+        lines: one for each pair of databases or table.
         strongest: the largest lower bound found.
         alarms: the bounds above the claim, largest first; empty for a mechanism that keeps it.
         events: how many (pair, event, guess) were tried.
@@ -67,8 +94,10 @@ class AuditReport:
         confidence: the probability with which all bounds hold.
     """
 
+    part: str
     claimed_epsilon: Fraction
     height: int
+    lines: tuple[AuditLine, ...]
     strongest: Finding
     alarms: tuple[Finding, ...]
     events: int
@@ -84,6 +113,7 @@ def audit(
     height: int = 1,
     runs: int = 16_384,
     false_alarm: float = FALSE_ALARM,
+    progress: Progress = lambda _runs: None,
 ) -> AuditReport:
     """Try to catch a mechanism spending more than the ε it claims.
 
@@ -95,6 +125,7 @@ def audit(
         height: h.
         runs: runs per database, on average: the coin decides.
         false_alarm: the probability that a mechanism which keeps its claim raises an alarm.
+        progress: told how many more runs are done, of 2·runs for each pair.
 
     Raises:
         ParameterError: if there is nothing to run.
@@ -105,14 +136,20 @@ def audit(
     families = [event_family(pair) for pair in chosen]
     tests = len(GUESSES) * sum(map(len, families))
     found = [
-        _attack(mechanism, pair, family, runs, false_alarm / tests)
+        _attack(mechanism, pair, family, runs, false_alarm / tests, progress)
         for pair, family in zip(chosen, families, strict=True)
     ]
     findings = sorted((f for each in found for f in each), key=lambda f: -f.lower_bound)
-    claim = chosen[0].parameters.budget.epsilon
+    claim, height = chosen[0].parameters.budget.epsilon, chosen[0].parameters.height
+    times = " with times" if chosen[0].parameters.time_grid else ""
     return AuditReport(
+        part=f"noisy prefix tree{times}, height {height} (methods basic and full)",
         claimed_epsilon=claim,
-        height=chosen[0].parameters.height,
+        height=height,
+        lines=tuple(
+            AuditLine(pair.name, claim, max(each, key=lambda f: f.lower_bound), len(each))
+            for pair, each in zip(chosen, found, strict=True)
+        ),
         strongest=findings[0],
         alarms=tuple(f for f in findings if f.lower_bound > claim),
         events=tests,
@@ -122,7 +159,12 @@ def audit(
 
 
 def _attack(
-    mechanism: Mechanism, pair: NeighbouringPair, family: Sequence[Event], runs: int, error: float
+    mechanism: Mechanism,
+    pair: NeighbouringPair,
+    family: Sequence[Event],
+    runs: int,
+    error: float,
+    progress: Progress,
 ) -> list[Finding]:
     """Run one pair until an alarm or the end; a bound for every event and guess at that moment."""
     randomness = Randomness()
@@ -130,12 +172,16 @@ def _attack(
     record = Record(pair, 2 * runs)
     done = 0
     bounds = np.zeros((len(family), len(GUESSES)))
-    for look, share in _looks(runs):
+    for look, share in looks(runs):
         for run in range(done, 2 * look):
             database = pair.with_unit if coins[run] else pair.without
             record.write(run, mechanism(database, pair.parameters, randomness))
+            if run % TOLD_EVERY == 0:
+                progress(TOLD_EVERY)
         done = 2 * look
-        bounds = _bounds(record.upto(done), coins[:done], family, error * share)
+        view = record.upto(done)
+        happened = np.stack([event.happened(view) for event in family])
+        bounds = bounds_of(happened, coins[:done], error * share)
         if bounds.max() > pair.parameters.budget.epsilon:
             break
     return [
@@ -145,7 +191,7 @@ def _attack(
     ]
 
 
-def _looks(runs: int) -> Iterator[tuple[int, float]]:
+def looks(runs: int) -> Iterator[tuple[int, float]]:
     """When to look, doubling up to ``runs``, and each look's share of the error.
 
     The last look has half of it, the one before a quarter, and so on: an early look is for
@@ -158,11 +204,16 @@ def _looks(runs: int) -> Iterator[tuple[int, float]]:
         yield look, 0.5 ** (i + 1)
 
 
-def _bounds(
-    view: View, coins: NDArray[np.bool_], family: Sequence[Event], error: float
+def bounds_of(
+    happened: NDArray[np.bool_], coins: NDArray[np.bool_], error: float
 ) -> NDArray[np.float64]:
-    """Lower bounds on ε; shape (events, guesses), in the order of `GUESSES`."""
-    happened = np.stack([event.happened(view) for event in family])
+    """Lower bounds on ε; shape (events, guesses), in the order of `GUESSES`.
+
+    Args:
+        happened: bool, shape (events, runs).
+        coins: bool, shape (runs,); whether the unit was in the data.
+        error: the probability with which one of the bounds may be too high.
+    """
     with_unit = int(np.count_nonzero(coins))
     hit = np.count_nonzero(happened & coins, axis=1)  # E, with the unit
     miss = np.count_nonzero(happened, axis=1) - hit  # E, without

@@ -50,8 +50,16 @@ def event_family(pair: NeighbouringPair) -> tuple[Event, ...]:
 
 
 def _kept_locations(pair: NeighbouringPair) -> Iterator[Event]:
-    for code, label in enumerate(pair.without.universe.labels):
+    for code, label in enumerate(_candidates(pair)):
         yield Event(f"{label} is kept on level 1", _at_least("first", code, ABSENT + 1))
+
+
+def _candidates(pair: NeighbouringPair) -> list[str]:
+    """What every node of level 1 can be, by code."""
+    places, grid = pair.without.universe.labels, pair.parameters.time_grid
+    if grid is None:
+        return list(places)
+    return [f"{place} at {time}" for time in grid.labels for place in places]
 
 
 def _counts(pair: NeighbouringPair) -> Iterator[Event]:

@@ -45,7 +45,7 @@ class Record:
     """The facts of many runs on which events are decided, one row per run.
 
     Attributes:
-        first: int64, shape (runs, |L|); noisy counts of the nodes of level 1.
+        first: int64, shape (runs, candidates of the root); noisy counts of the nodes of level 1.
         path: int64, shape (runs, n); noisy counts along the watched path.
         nodes: int64, shape (runs, h); number of nodes on each level.
         published: int64, shape (runs,).
@@ -57,7 +57,7 @@ class Record:
         parameters = pair.parameters
         self._watched = pair.path
         self._edges = np.arange(1, parameters.height + 2)
-        self.first = np.full((runs, parameters.universe_size), ABSENT, dtype=np.int64)
+        self.first = np.full((runs, parameters.candidates), ABSENT, dtype=np.int64)
         self.path = np.full((runs, len(pair.path)), ABSENT, dtype=np.int64)
         self.nodes = np.zeros((runs, parameters.height), dtype=np.int64)
         self.published = np.full(runs, ABSENT, dtype=np.int64)

@@ -5,6 +5,8 @@ from typing import Any
 from pathveil.analysis.flows import length_distribution, visits
 from pathveil.model.certificate import Certificate
 from pathveil.model.paths import WeightedPaths
+from pathveil.report.explanation import explain
+from pathveil.report.map import draw_map
 
 REPORT = "report.html"
 MOST_VISITED = 20
@@ -12,6 +14,20 @@ MOST_VISITED = 20
 
 def render_report(release: WeightedPaths, certificate: Certificate) -> str:
     """The page, self-contained: no scripts, no network, labels escaped."""
+    return render(
+        "report.html",
+        certificate=certificate,
+        explanation=explain(certificate),
+        trajectories=int(release.paths().weights.sum()),
+        distinct=len(release.paths()),
+        most_visited=_most_visited(release),
+        lengths=_lengths(release),
+        map=draw_map(release),
+    )
+
+
+def render(template: str, **values: Any) -> str:
+    """A template of this package, filled in; every value is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -21,13 +37,7 @@ def render_report(release: WeightedPaths, certificate: Certificate) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("report.html").render(
-        certificate=certificate,
-        trajectories=int(release.paths().weights.sum()),
-        distinct=len(release.paths()),
-        most_visited=_most_visited(release),
-        lengths=_lengths(release),
-    )
+    return environment.get_template(template).render(**values)
 
 
 def _most_visited(release: WeightedPaths) -> list[dict[str, Any]]:

@@ -1,0 +1,186 @@
+"""The sentences of the explanation that do not depend on the parameters.
+
+Every technical word is explained where it is first used or in `WORDS`; a test checks the list.
+"""
+
+NOT_PRIVATE = (
+    "NOT PRIVATE: the noise of this release came from an injected generator, which anybody may "
+    "repeat. Nothing below holds for it. It is for tests only and must never be published."
+)
+PROMISE = (
+    "The release is made so that it comes out nearly the same whether or not any one unit (a "
+    "person, a card) is in the data; so it can tell only little about that unit. How little is "
+    "set by one number, ε (epsilon): the smaller ε, the stronger the promise."
+)
+HOLDS_AGAINST = (
+    "This holds whatever else somebody knows or will know, however much they compute, and "
+    "whatever they do with the release. It is a statement about probabilities, proved "
+    "mathematically (“differential privacy”), not a statement that nothing at all can be learnt."
+)
+DELTA = (
+    "There is an exception, whose probability is at most δ (delta) for each unit, here {delta}: "
+    "some choices were made from the data in a way that may then show that a unit was there. What "
+    "is said below about ε holds except with that probability."
+)
+NO_DELTA = "There is no exception: the promise holds for every outcome (“pure”, δ = 0)."
+OVER_THE_BOUND = (
+    "Of a unit with more trajectories (a trajectory is one ordered list of places) some are "
+    "chosen by looking at that unit's own rows only, and the others are left out before anything "
+    "is counted. So a frequent traveller is protected exactly as well as anybody else, and the "
+    "rest of what they did is not in the release at all."
+)
+SEVERAL_CARDS = (
+    "A card is not a person. If the unit is a card, somebody who travels on several cards is "
+    "several units and is protected less: ε is multiplied by the number of cards. If one card is "
+    "shared by a family, the family is the unit."
+)
+ATTACKER = (
+    "Imagine the strongest attacker: one who knows every row of everybody else, all choices on "
+    "this page and the software, and wants to know something about one unit. Before the release "
+    "the attacker believes it with some probability. The table bounds what the belief can be "
+    "after seeing the release. For somebody who knows less, the same bounds hold for what this "
+    "unit's own data adds to what the data of all the others teaches. The bounds are certified: "
+    "lower ones are rounded down, upper ones up."
+)
+TWO_QUESTIONS = (
+    "“Was this unit in the data?” costs ε. “Did this unit make this journey or that one?”, about "
+    "a unit that is known to be in the data, can cost up to 2ε, because changing a journey is "
+    "taking one out and putting another in."
+)
+WEAK = (
+    "This ε is large: an attacker who was undecided may become nearly certain. The promise is "
+    "weak, and the release should not be called anonymous because of it."
+)
+CUT_TREE = (
+    "Only the first {height} places of a trajectory are looked at; what comes after them is "
+    "dropped before anything is counted. A trajectory counts once on each level of the prefix "
+    "tree (the tree of all beginnings of journeys: “first A, then B”)."
+)
+CUT_CALIBRATED = (
+    "How much one trajectory can add to each table of counts is capped by a public bound, which "
+    "follows from the height, {height}; what goes beyond it is not counted."
+)
+MULTIPLIES = (
+    "ε belongs to one unit and one release. It is multiplied when several units belong together, "
+    "and adds up over releases about the same people."
+)
+SITUATIONS = (
+    ("one person, one card, this release", 1),
+    ("a person with 2 cards, each a unit", 2),
+    ("a secret of a family of 4, each a unit", 4),
+    ("this unit in 12 releases like this one", 12),
+)
+NOISE = (
+    "Before any count leaves the protected part of the software, noise is added to it: a random "
+    "whole number, positive or negative, from the two-sided geometric distribution (Laplace noise "
+    "in whole numbers: small values are common, large ones rare). Counts of zero get noise as "
+    "well, so that a place where only one unit ever went does not stand out. The noise is drawn "
+    "exactly, without rounding, from the operating system's secure generator."
+)
+SHARES = (
+    "ε is a budget: each kind of count spends a share of it, and the shares sum to ε exactly. The "
+    "less ε a count gets, and the more one unit can change it, the larger its noise. More than 6 "
+    "counts in 10 are off by no more than the typical noise."
+)
+CHOICES = (
+    "These are public, and are meant to be chosen without looking at the data. The software can't "
+    "know how the publisher came to choose them."
+)
+NONE_FROM_DATA = "The software itself took none of them from the data."
+FROM_DATA = (
+    "What stands below the table was chosen from the data by the software, by noisy counts; what "
+    "that cost is part of ε."
+)
+MADE_TREE = (
+    "Paths that too few took fall below the threshold (the smallest noisy count that is kept) and "
+    "are missing; some paths in the release were taken by nobody and passed by chance. No row is "
+    "a person's."
+)
+MADE_CALIBRATED = (
+    "The trajectories are synthetic: made up so that they agree with the noisy counts. No row is "
+    "a person's, and some paths in the release were taken by nobody."
+)
+ACCURACY = (
+    "Large counts are nearly right, small ones mostly noise. Groups and places with few people "
+    "are shown less well than large ones, which matters when decisions about them rest on the "
+    "release. Don't draw conclusions from differences that are smaller than the noise."
+)
+TRUST = (
+    (
+        "The model is central: the publisher holds the raw data, and runs the software on it. One "
+        "must trust the publisher to keep the raw data safe, to name the right column as the "
+        "unit, to make the public choices without looking at the data, and to report every "
+        "release. The promise protects against those who see the release, not against the "
+        "publisher."
+    ),
+    (
+        "One must trust the software and the computer it ran on. The software can be inspected, "
+        "and `pathveil audit` attacks it on data made up for the purpose."
+    ),
+)
+ACCESS = (
+    "The release is a set of files that anybody may have. It answers any number of questions: "
+    "nothing that is computed from it weakens the promise. Nobody can ask the raw data anything "
+    "through it."
+)
+COMPOSITION = (
+    "Every further release about the same people does weaken it: the ε of all of them add up, "
+    "whoever made them and with whatever software."
+)
+LEDGER = (
+    "The publisher keeps a ledger (a book of every release and its ε) for the data set "
+    "{dataset!r}; this release was entered before the data was read. What the ledger adds up is "
+    "only as complete as what was entered in it."
+)
+NO_LEDGER = (
+    "The certificate names no ledger (a book of every release and its ε), so nothing here says how "
+    "many other releases there are."
+)
+OUTSIDE = "The promise does not cover:"
+ALSO_OUTSIDE = (
+    (
+        "Secrets of a group: what is true of a family, a club or a busload together shows more "
+        "the more of them there are."
+    ),
+    (
+        "What the release teaches about people in general and that applies to you too. If nearly "
+        "everybody who boards at A leaves at B, a reader may guess the same of you, whether or "
+        "not you were in the data."
+    ),
+    "Other knowledge about you, other data sets, and releases that were made with other software.",
+    (
+        "The list of locations that the publisher gave, with names and coordinates: it is "
+        "printed as it is."
+    ),
+    "That the release exists, when it appeared, who made it, and this page.",
+    (
+        "Side channels: running time, use of memory and power, network traffic and file sizes on "
+        "the publisher's computer. Who can watch that computer, or read its disk, needs no "
+        "release."
+    ),
+    (
+        "How the data was collected, whether people agreed to it, and what the publisher does "
+        "with the raw data."
+    ),
+)
+WORDS = (
+    "Unit: whoever is protected as one, a person or a card; one value of the unit column.",
+    "Trajectory: one ordered list of locations that a unit visited, such as a day or a week.",
+    "Universe: the public list of all locations that can occur.",
+    "Height: how many locations of a trajectory are looked at, and how many levels the tree has.",
+    "Prefix tree: all beginnings of journeys, with how many trajectories begin so.",
+    "Noise: a random number that is added to a count so that one unit can't be told from it.",
+    "Threshold: the smallest noisy count that is kept.",
+    "Method: how trajectories are made from noisy counts: basic, full or calibrated.",
+    (
+        "ε (epsilon), privacy budget, privacy loss: the limit on how much the release can depend "
+        "on one unit; e^ε is the largest ratio of probabilities."
+    ),
+    (
+        "Belief: how probable somebody holds a statement to be. Odds say the same: a belief of "
+        "50% is odds of 1 to 1."
+    ),
+    "δ (delta): the probability that the promise fails for a unit; 0 if it never does.",
+    "Release: the published files.",
+    "Certificate: the file privacy-certificate.json, which says all this to programs.",
+)
