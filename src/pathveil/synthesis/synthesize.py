@@ -1,6 +1,9 @@
 """From noisy measurements to synthetic trajectories: the whole story on one screen."""
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.model.measurements import Measurements
@@ -22,6 +25,22 @@ from pathveil.synthesis.whole import whole_weights
 MOST_ROWS, MOST_VISITS = 1 << 24, 1 << 27
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """Synthetic trajectories before they are made whole: what the error model looks at.
+
+    Attributes:
+        paths: distinct, over positions of candidates (their number stands for an unnamed
+            place), with the movement model's whole weights.
+        weights: float64; the calibrated ones.
+        has_unnamed: whether unnamed places occur.
+    """
+
+    paths: Paths
+    weights: NDArray[np.float64]
+    has_unnamed: bool
+
+
 def synthesize(
     measurements: Measurements, plan: MeasurementPlan, draw: np.random.Generator
 ) -> Paths:
@@ -35,6 +54,11 @@ def synthesize(
     Returns:
         Distinct paths of location codes in ascending order, with whole weights ≥ 1; none is empty.
     """
+    return make_whole(weigh(measurements, plan, draw), measurements.candidates, draw)
+
+
+def weigh(measurements: Measurements, plan: MeasurementPlan, draw: np.random.Generator) -> Weighed:
+    """All but the last step of `synthesize`."""
     candidates = measurements.candidates
     unnamed = len(candidates)
     popularity = estimate_popularity(measurements.popularity).of(candidates)
@@ -54,17 +78,23 @@ def synthesize(
     targets = Targets.of(popularity, habits, measurements.tree)
     weights = calibrate(completed, targets, plan)
     weights *= popularity.total / weights.sum()
-    whole = whole_weights(weights, draw.random())
-    kept = np.flatnonzero(whole)
-    released = take_rows(completed, kept, whole[kept])
+    return Weighed(completed, weights, popularity.unnamed_visits > 0)
 
-    if popularity.unnamed_visits > 0:
+
+def make_whole(weighed: Weighed, candidates: NDArray[np.int64], draw: np.random.Generator) -> Paths:
+    """The last step of `synthesize`: whole weights, location codes, no unnamed places."""
+    whole = whole_weights(weighed.weights, draw.random())
+    kept = np.flatnonzero(whole)
+    released = take_rows(weighed.paths, kept, whole[kept])
+    if weighed.has_unnamed:
+        unnamed = len(candidates)
         released = merge_identical(drop_code(released, unnamed), unnamed)
     codes = candidates.astype(np.int32)[released.codes]
     return Paths(released.offsets, codes, released.weights)
 
 
-def _nothing() -> Paths:
-    return Paths(
+def _nothing() -> Weighed:
+    nothing = Paths(
         np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
     )
+    return Weighed(nothing, np.zeros(0), has_unnamed=False)

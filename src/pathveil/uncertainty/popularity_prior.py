@@ -1,0 +1,113 @@
+"""A smooth prior for how many trajectories visit a location: log-logistic, rounded.
+
+`synthesis.denoise` lets the data choose any prior, which is right for estimates of single cells.
+For the quantiles of counts far below the noise it is too free: nothing tells 2 from 20 there but
+the shape of the whole. The popularity of places is bell-shaped on a logarithmic scale with a
+power-law tail (Zipf), which is what a log-logistic distribution has; and some share of a universe
+is never visited at all. Three numbers say which such prior it is. Far below the noise they can't be
+told apart (few places with some visits, or many with fewer), so all of them are averaged, as likely
+as they make the table.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# So many scales up, the prior is flat across the noise.
+FLAT_AFTER = 20.0
+BIN_STEP = 1 / 4  # in scales; noisy counts in a bin share a posterior
+EXACT_COUNTS, GRID_RATIO = 8, 1.15
+CENTRES = np.arange(-12.0, 12.1, 0.5)
+SPREADS = np.exp(np.arange(-1.6, 1.9, 0.2))
+UNVISITED = np.array([0.0, 0.25, 0.5, 0.75, 0.9, 0.97])  # shares of the universe
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PopularityPrior:
+    """The prior of a table of counts with noise.
+
+    Attributes:
+        grid: float64; counts, 0 first.
+        chances: float64, shape of ``grid``; they sum to 1.
+        scale: of the noise.
+    """
+
+    grid: NDArray[np.float64]
+    chances: NDArray[np.float64]
+    scale: float
+
+    @classmethod
+    def fit(cls, noisy: NDArray[np.float64], scale: float) -> "PopularityPrior":
+        """The average of all such priors, weighed by how likely they make the noisy counts."""
+        top = FLAT_AFTER * scale
+        steps = np.log(max(2.0 * top, 2.0 * EXACT_COUNTS) / EXACT_COUNTS) / np.log(GRID_RATIO)
+        ratios = GRID_RATIO ** np.arange(np.ceil(steps) + 1)
+        small, large = np.arange(EXACT_COUNTS), np.round(EXACT_COUNTS * ratios)
+        grid = np.unique(np.concatenate((small, large))).astype(np.float64)
+        priors = _priors(grid)
+        counts, centres = _bins(noisy[noisy < top], BIN_STEP * scale)
+        # The whole bin, not its centre: the peak of the likelihood must favour no count.
+        half = BIN_STEP * scale / 2
+        likelihood = _below(centres[:, None] + half, grid, scale) - _below(
+            centres[:, None] - half, grid, scale
+        )
+        above = 1.0 - _below(np.array(top), grid, scale)
+        fits = np.log(priors @ likelihood.T + _TINY) @ counts + np.count_nonzero(
+            noisy >= top
+        ) * np.log(priors @ above + _TINY)
+        weights = np.exp(fits - fits.max())
+        return cls(grid, weights @ priors / weights.sum(), scale)
+
+    def draw(
+        self, noisy: NDArray[np.float64], times: int, draw: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """True counts given noisy ones, shape (len(noisy), times)."""
+        top = FLAT_AFTER * self.scale
+        step = BIN_STEP * self.scale
+        # Below −10 scales the likelihood does not change any more.
+        bins = np.round(np.clip(noisy, -10 * self.scale, top) / step).astype(np.int64)
+        drawn = np.empty((len(noisy), times))
+        for place in np.unique(bins):
+            rows = np.flatnonzero(bins == place)
+            edges = (place - 0.5) * step, (place + 0.5) * step
+            first, last = (_below(np.array(edge), self.grid, self.scale) for edge in edges)
+            weights = (last - first) * self.chances
+            upto = np.cumsum(weights + _TINY)
+            found = np.searchsorted(upto, draw.random((len(rows), times)) * upto[-1])
+            drawn[rows] = self.grid[np.minimum(found, len(self.grid) - 1)]
+        large = np.flatnonzero(noisy >= top)
+        noise = draw.laplace(0.0, self.scale, (len(large), times))
+        drawn[large] = np.round(noisy[large, None] + noise)
+        return drawn
+
+
+def _priors(grid: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The chances of the counts of the grid under every prior, shape (priors, grid)."""
+    edges = np.log((grid[1:] + grid[:-1]) / 2)
+    centres, spreads = (values.ravel() for values in np.meshgrid(CENTRES, SPREADS))
+    below = 1.0 / (1.0 + np.exp((centres[:, None] - edges) / spreads[:, None]))
+    visited = np.diff(below, axis=1, prepend=0.0, append=1.0)
+    priors = (1.0 - UNVISITED[:, None, None]) * visited
+    priors[..., 0] += UNVISITED[:, None]
+    table: NDArray[np.float64] = priors.reshape(-1, len(grid))
+    return table
+
+
+def _below(
+    bound: NDArray[np.float64], counts: NDArray[np.float64], scale: float
+) -> NDArray[np.float64]:
+    """P[count + noise < bound]."""
+    gap = (bound - counts) / scale
+    tail = 0.5 * np.exp(-np.abs(gap))
+    chance: NDArray[np.float64] = np.where(gap > 0, 1.0 - tail, tail)
+    return chance
+
+
+def _bins(
+    values: NDArray[np.float64], step: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How many values are near each multiple of ``step``, and those multiples."""
+    places, counts = np.unique(np.round(values / step), return_counts=True)
+    return counts.astype(np.float64), places * step

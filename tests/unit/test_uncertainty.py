@@ -1,0 +1,211 @@
+"""Intervals: the answer that carries one, and the table they come from, and its making."""
+
+import json
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pathveil.errors import QueryError
+from pathveil.model.measurements import NoisyTable
+from pathveil.model.paths import Paths
+from pathveil.uncertainty.error_table import LEVELS, SOME_UNNAMED, ErrorTable
+from pathveil.uncertainty.estimate import Estimate
+from pathveil.uncertainty.misfit import Misfit, Prediction
+from pathveil.uncertainty.popularity_prior import PopularityPrior
+from pathveil.uncertainty.quantiles import TableRows, tabulate
+from pathveil.uncertainty.sample import Sample, visitors
+
+
+def seeded(seed: int) -> np.random.Generator:  # noqa: TID251
+    """Reproducible; nothing is published."""
+    return np.random.default_rng(seed)  # noqa: TID251
+
+
+class TestEstimate:
+    def test_is_a_number(self):
+        answer = Estimate(1234, 1100, 1390, 0.9)
+        assert answer == 1234
+        assert answer + 1 == 1235
+        assert f"{answer:,}" == "1,234"
+        assert json.dumps({"count": answer}) == '{"count": 1234}'
+
+    def test_reads_well(self):
+        assert str(Estimate(1234, 1100, 1390, 0.9)) == "1,234 (1,100 to 1,390, 90%)"
+        assert repr(Estimate(1234)) == "1234"
+
+    def test_is_copied_whole(self):
+        copy = pickle.loads(pickle.dumps(Estimate(5, 2, 9, 0.5)))
+        assert (copy, copy.low, copy.high, copy.level) == (5, 2, 9, 0.5)
+
+
+def table(rows: list[tuple[int, int, int, int]]) -> ErrorTable:
+    """Rows (locations, estimate, low, high), alike at all levels."""
+    cells = np.array(rows)
+    bounds = np.repeat(cells[:, None, 2:], len(LEVELS), axis=1)
+    return ErrorTable(cells[:, 0], cells[:, 1], bounds)
+
+
+SMALL = table(
+    [
+        (SOME_UNNAMED, 0, 0, 7),
+        (1, 0, 0, 20),
+        (1, 100, 80, 130),
+        (2, 0, 0, 3),
+        (2, 10, 4, 20),
+        (3, 0, 0, 2),
+        (3, 10, 1, 40),
+    ]
+)
+
+
+def ask(locations: int, estimate: int, *, named: bool = True, level: float = 0.9):
+    low, high = SMALL.intervals(
+        np.array([locations]), np.array([estimate]), np.array([named]), level
+    )
+    return int(low[0]), int(high[0])
+
+
+class TestErrorTable:
+    def test_its_own_rows(self):
+        assert ask(1, 0) == (0, 20)
+        assert ask(1, 100) == (80, 130)
+        assert ask(2, 10) == (4, 20)
+
+    def test_more_locations_than_it_knows(self):
+        assert ask(9, 10) == ask(3, 10) == (1, 40)
+
+    def test_between_rows(self):
+        low, high = ask(1, 50)
+        assert 0 <= low <= 50 <= high <= 130
+        assert high > 20
+
+    def test_beyond_the_last_row_in_proportion(self):
+        assert ask(1, 1000) == (800, 1300)
+
+    def test_unnamed_places(self):
+        assert ask(2, 0, named=False) == (0, 7)
+        assert ask(1, 0, named=False) == (0, 20)
+
+    def test_nothing_known_about_the_empty_query(self):
+        assert ask(0, 5) == (5, 5)
+
+    def test_unknown_level(self):
+        with pytest.raises(QueryError, match=r"0\.85.*0\.5, 0\.6, 0\.7, 0\.8, 0\.9, 0\.95"):
+            ask(1, 0, level=0.85)
+
+    def test_good_table(self):
+        assert SMALL.problem() is None
+
+    @pytest.mark.parametrize(
+        ("rows", "problem"),
+        [
+            ([(1, 0, 0, 1), (2, 0, 0, 1)], "anything about"),
+            ([(1, 5, 0, 9), (1, 0, 0, 1), (2, 0, 0, 1), (3, 0, 0, 1)], "order"),
+            ([(1, 0, 0, 1), (2, 0, 4, 1), (3, 0, 0, 1)], "low is above high"),
+            ([(1, 0, -1, 1), (2, 0, 0, 1), (3, 0, 0, 1)], "negative"),
+        ],
+    )
+    def test_bad_tables(self, rows, problem):
+        assert problem in table(rows).problem()
+
+    def test_levels_that_do_not_widen(self):
+        bounds = SMALL.bounds.copy()
+        bounds[0, 0] = (0, 8)  # at 50%, while it is (0, 7) at 60%
+        assert "widen" in ErrorTable(SMALL.locations, SMALL.estimate, bounds).problem()
+
+
+class TestQuantiles:
+    def test_two_sided(self):
+        rows = TableRows.of(1, [(50, np.arange(1.0, 101.0))])
+        assert rows.bounds[0, LEVELS.index(90)].tolist() == [6, 95]
+        assert rows.bounds[0, LEVELS.index(50)].tolist() == [26, 75]
+
+    def test_high_is_given_that_somebody_did_it(self):
+        # Nine in ten draws are 0; of the others, 1 … 100, nine in ten are at most 90.
+        true = np.concatenate((np.zeros(900), np.arange(1.0, 101.0)))
+        assert TableRows.of(1, [(0, true)]).bounds[0, LEVELS.index(90)].tolist() == [0, 90]
+
+    def test_rows_of_a_table_are_in_order(self):
+        made = tabulate([TableRows.of(k, [(3, np.ones(4)), (0, np.zeros(4))]) for k in (3, 1, 2)])
+        assert made.locations.tolist() == [1, 1, 2, 2, 3, 3]
+        assert made.estimate.tolist() == [0, 3] * 3
+        assert made.problem() is None
+
+
+def noisy_table(scale: float, threshold: int | None = None) -> NoisyTable:
+    nothing = np.zeros(0, dtype=np.int64)
+    return NoisyTable(nothing, nothing, 0, Fraction(1) / Fraction(scale), threshold)
+
+
+class TestMisfit:
+    """Seeded, so they fail always or never."""
+
+    @pytest.mark.parametrize("threshold", [None, 150])
+    @pytest.mark.parametrize(("floor", "spread"), [(0.2, 0.0), (0.1, 5.0), (0.0, 12.0)])
+    def test_finds_what_is_there(self, floor, spread, threshold):
+        draw = seeded(3)
+        predicted = 10 ** draw.uniform(1.3, 4.5, 4000)
+        deviation = np.sqrt(floor**2 + spread**2 / predicted)
+        true = predicted * np.exp(deviation * draw.standard_normal(4000) - deviation**2 / 2)
+        noisy = np.round(true + draw.laplace(0, 15, 4000))
+        if threshold is not None:
+            noisy[noisy < threshold] = np.nan
+        found = Misfit.fit(
+            [Prediction(predicted, noisy, noisy_table(15, threshold), 4000)], thinning=0.0
+        )
+        for size in (300.0, 3000.0):
+            squares = found.floors**2 + found.spreads**2 / size
+            wanted = np.sqrt(floor**2 + spread**2 / size)
+            assert np.sqrt(found.chances @ squares) == pytest.approx(wanted, rel=0.25, abs=0.03)
+
+    def test_knows_nothing_from_nothing(self):
+        found = Misfit.fit([Prediction(np.zeros(0), np.zeros(0), noisy_table(5), 9)], 0.0)
+        assert np.ptp(found.chances) == 0.0
+
+
+class TestPopularityPrior:
+    """Seeded, so they fail always or never."""
+
+    @pytest.mark.parametrize("unvisited", [0.0, 0.6])
+    def test_counts_below_the_noise(self, unvisited):
+        draw = seeded(5)
+        true = np.round(np.exp(1.0 + draw.logistic(0, 0.8, 30_000)))
+        true[draw.random(30_000) < unvisited] = 0
+        noisy = true + np.round(draw.laplace(0, 20, 30_000))
+        drawn = PopularityPrior.fit(noisy, 20.0).draw(noisy, 5, draw)
+        # All of it is below the noise, yet the whole tells how much there is.
+        assert drawn.mean() == pytest.approx(true.mean(), rel=0.15)
+        assert np.quantile(drawn, 0.95) == pytest.approx(np.quantile(true, 0.95), rel=0.4)
+
+    def test_large_counts_keep_their_noise(self):
+        draw = seeded(6)
+        noisy = np.full(2000, 10_000.0)
+        drawn = PopularityPrior.fit(noisy, 10.0).draw(noisy, 10, draw)
+        assert drawn.mean() == pytest.approx(10_000, abs=1)
+        assert drawn.std() == pytest.approx(10 * np.sqrt(2), rel=0.1)
+
+
+class TestSample:
+    PATHS = Paths(
+        np.array([0, 2, 3, 6]), np.array([0, 1, 1, 2, 0, 2], dtype=np.int32), np.array([60, 30, 10])
+    )
+
+    def test_all_of_few(self):
+        sample = Sample.of(self.PATHS, np.array([50.0, 40.0, 10.0]))
+        assert sample.before.tolist() == [60, 30, 10]
+        assert sample.after.tolist() == [50, 40, 10]
+        assert sample.thinning == 0
+
+    def test_some_stand_for_all(self):
+        sample = Sample.of(self.PATHS, np.array([50.0, 40.0, 10.0]), most=10)
+        assert sample.thinning == pytest.approx(9)
+        assert sample.before.sum() == pytest.approx(100)
+        assert sample.after.sum() == pytest.approx(100)
+        assert sample.before.tolist() == pytest.approx([60, 30, 10])
+
+    def test_visitors_come_once(self):
+        weights = self.PATHS.weights.astype(np.float64)
+        found = visitors(self.PATHS.offsets, self.PATHS.codes, weights, 2)
+        assert found.tolist() == [70, 90]
