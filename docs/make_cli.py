@@ -1,6 +1,7 @@
 """Write docs/cli.md from the commands themselves: ``python docs/make_cli.py``."""  # noqa: INP001
 
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ a terminal, and when `NO_COLOR` is set.
 | exit code | meaning |
 |---|---|
 | 0 | done |
+| 1 | only `audit`: it raised an alarm |
 | 2 | the request or the data can't be used; one message on stderr says why and what to do |
 | 70 | a bug of ours; please report it |
 | 129, 130, 143 | stopped by a closed terminal, by Ctrl-C, by `kill` |
@@ -34,15 +36,25 @@ raw data. `PATHVEIL_DEBUG=1` shows tracebacks on your own terminal, which may.
 def page() -> str:
     """The whole page."""
     group: Any = typer.main.get_command(app)
-    return "\n".join([INTRODUCTION, *map(_section, group.commands.values())])
+    sections = [_section(name, command) for name, command in _commands(group, "")]
+    return "\n".join([INTRODUCTION, *sections])
 
 
-def _section(command: Any) -> str:
+def _commands(group: Any, before: str) -> Iterator[tuple[str, Any]]:
+    """Every command by what one types, those of sub-commands too."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
+
+
+def _section(name: str, command: Any) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option"]
-    usage = " ".join(["pathveil", command.name, *(_placeholder(p) for p in arguments), "[OPTIONS]"])
+    usage = " ".join(["pathveil", name, *(_placeholder(p) for p in arguments), "[OPTIONS]"])
     text, _, example = command.help.partition("Example:")
-    lines = [f"## pathveil {command.name}", "", f"`{usage}`", "", *_filled(text), ""]
+    lines = [f"## pathveil {name}", "", f"`{usage}`", "", *_filled(text), ""]
     if example:
         lines += ["```sh", *_shell(example.strip(" `\n")), "```", ""]
     lines += ["| argument or option | default | what it is |", "|---|---|---|"]

@@ -20,6 +20,16 @@ class Result:
         return json.loads(self.out)
 
 
+def every_command(group, before=""):
+    """All commands by what one types, those of sub-commands too: {"ledger init": …}."""
+    found = {}
+    for name, command in group.commands.items():
+        typed = f"{before}{name}"
+        inner = getattr(command, "commands", None)
+        found |= every_command(command, f"{typed} ") if inner else {typed: command}
+    return found
+
+
 def tree_of_files(folder):
     """Every path below a folder."""
     return {str(path) for path in folder.rglob("*")}
@@ -80,5 +90,6 @@ def publish_arguments(taps="taps.csv", universe="stops.csv", out="out", **change
 
 def environment(folder, **more):
     """The environment of another process: as ours, but at home in the test's folder."""
-    variables = {name: value for name, value in os.environ.items() if name != "PATHVEIL_DEBUG"}
+    ours = ("PATHVEIL_DEBUG", "PATHVEIL_LEDGER", "XDG_DATA_HOME")
+    variables = {name: value for name, value in os.environ.items() if name not in ours}
     return variables | {"HOME": str(folder), "COLUMNS": "200"} | more

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
         visits,
     )
     from pathveil.analysis.patterns import Pattern, top_patterns
+    from pathveil.ledger.ledger import Ledger
     from pathveil.model.budget import Budget
     from pathveil.model.noisy_tree import NoisyPrefixTree
     from pathveil.model.parameters import Parameters
     from pathveil.model.paths import Paths, WeightedPaths
+    from pathveil.model.time_grid import TimeGrid
     from pathveil.model.universe import Universe
     from pathveil.publishing import publish
     from pathveil.raw.database import TrajectoryDatabase
@@ -33,11 +35,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Budget": "pathveil.model.budget",
+    "Ledger": "pathveil.ledger.ledger",
     "NoisyPrefixTree": "pathveil.model.noisy_tree",
     "Parameters": "pathveil.model.parameters",
     "Paths": "pathveil.model.paths",
     "Pattern": "pathveil.analysis.patterns",
     "Release": "pathveil.release.release",
+    "TimeGrid": "pathveil.model.time_grid",
     "TrajectoryDatabase": "pathveil.raw.database",
     "Universe": "pathveil.model.universe",
     "WeightedPaths": "pathveil.model.paths",
@@ -56,11 +60,13 @@ _HOMES = {
 
 __all__ = [
     "Budget",
+    "Ledger",
     "NoisyPrefixTree",
     "Parameters",
     "Paths",
     "Pattern",
     "Release",
+    "TimeGrid",
     "TrajectoryDatabase",
     "Universe",
     "WeightedPaths",

@@ -8,6 +8,7 @@
     ├── UniverseError        the public universe of locations can't be used
     ├── InputError           the raw data can't be used (never says what a row holds)
     ├── ReleaseError         a release bundle can't be read, written or trusted
+    ├── LedgerError          the ledger can't be used or trusted, or the budget is spent
     └── QueryError           a question about a release can't be answered
 
 A message says what is wrong, where, and what to do. It never quotes a value of the raw data:
@@ -38,6 +39,10 @@ class InputError(PathveilError, ValueError):
 
 class ReleaseError(PathveilError, ValueError):
     """A release bundle is missing, damaged, or would be overwritten."""
+
+
+class LedgerError(PathveilError, ValueError):
+    """The ledger can't be opened, was tampered with, or refuses a charge over its limit."""
 
 
 class QueryError(PathveilError, ValueError):

@@ -47,13 +47,20 @@ def test_the_scan_for_paths_finds_them(before):
 
 
 def requirements():
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
+    """The logical lines: a pin and its hashes."""
+    text = (ROOT / "requirements.txt").read_text(encoding="utf-8").replace(" \\\n", "")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-def test_requirements_are_pinned_and_carry_no_addresses():
-    for line in requirements():
-        assert re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9_.]+", line), line
+def test_requirements_are_pinned_with_hashes_and_carry_no_addresses():
+    """If this fails, run ``make pin``."""
+    pin = re.compile(r"[A-Za-z0-9_.-]+==[A-Za-z0-9_.]+( +--hash=sha256:[0-9a-f]{64})+")
+    assert [line[:60] for line in requirements() if not pin.fullmatch(line)] == []
+
+
+def test_the_pins_stand_in_order_and_once():
+    names = [re.sub(r"[-_.]+", "-", line.split("==")[0]).lower() for line in requirements()]
+    assert names == sorted(set(names))
 
 
 def test_every_dependency_is_pinned():

@@ -15,7 +15,14 @@ DOCS = PACKAGE.parents[1] / "docs"
 # Where numpy's and Python's generators may be used: people who do not exist, experiments that are
 # never published, and what is drawn behind the gate, where nothing private is decided any more
 # (`publishing` seeds that from the secure generator).
-MAY_USE_RANDOM = ("simulation.py", "evaluation/", "audit/", "synthesis/", "publishing.py")
+MAY_USE_RANDOM = (
+    "simulation.py",
+    "evaluation/",
+    "audit/",
+    "synthesis/",
+    "uncertainty/",
+    "publishing.py",
+)
 
 # The modules in which privacy is decided.
 NO_FLOATS = (

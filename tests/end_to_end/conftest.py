@@ -25,7 +25,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("PATHVEIL_DEBUG", raising=False)
+    for name in ("PATHVEIL_DEBUG", "PATHVEIL_LEDGER", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
     return tmp_path / "work"
 
 

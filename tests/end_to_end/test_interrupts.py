@@ -36,10 +36,10 @@ sys.exit(run(sys.argv[2:]))
 """
 
 
-def hold(stage, folder):
+def hold(stage, folder, *more):
     """Start a publish that stops at a stage, and wait until it is there."""
     process = subprocess.Popen(
-        [sys.executable, "-c", HELD, STAGES[stage], *publish_arguments()],
+        [sys.executable, "-c", HELD, STAGES[stage], *publish_arguments(), *more],
         cwd=folder,
         env=environment(folder),
         stdout=subprocess.PIPE,

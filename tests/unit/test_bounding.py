@@ -17,11 +17,11 @@ from pathveil.raw.bounding import (
     Visits,
     bound_contributions,
     join,
-    rank_trajectory_ids,
     rows_by_code,
 )
 from pathveil.raw.reading import read_trajectories
 from pathveil.raw.sources.text_values import text_buffers
+from pathveil.raw.trajectory_ids import rank_trajectory_ids
 
 UNIVERSE = Universe(["a", "b", "c"])
 

@@ -63,7 +63,8 @@ def field_paths(schema, definition, prefix=""):
     """Every field of the schema as a dotted path."""
     for name, field in definition.get("properties", {}).items():
         yield prefix + name
-        for inner in (field, field.get("items", {}), field.get("additionalProperties", {})):
+        inside = (field, field.get("items", {}), field.get("additionalProperties", {}))
+        for inner in (*inside, *field.get("anyOf", [])):
             if isinstance(inner, dict) and "$ref" in inner:
                 target = schema["$defs"][inner["$ref"].rsplit("/", 1)[1]]
                 yield from field_paths(schema, target, f"{prefix}{name}.")

@@ -97,7 +97,7 @@ def test_coordinates():
         ({"latitude": [1.0, 2.0]}, "both latitude and longitude"),
         ({"latitude": [1.0], "longitude": [1.0, 2.0]}, "1 values of latitude for 2 labels"),
         ({"latitude": [1.0, 91.0], "longitude": [1.0, 2.0]}, "latitude of location 2"),
-        ({"latitude": [1.0, 2.0], "longitude": [float("nan"), 2.0]}, "longitude of location 1"),
+        ({"latitude": [1.0, 2.0], "longitude": [float("nan"), 2.0]}, "Location 1 .* without the"),
         ({"latitude": [1.0, 2.0], "longitude": [float("inf"), 2.0]}, "longitude of location 1"),
         ({"names": ["A"]}, "1 names for 2 labels"),
     ],
@@ -130,12 +130,22 @@ def test_reading_gtfs_stops(tmp_path):
     assert (universe.labels, universe.names, universe.has_coordinates) == (("7",), ("Berri",), True)
 
 
-def test_a_location_without_coordinates_leaves_the_universe_without(tmp_path):
-    universe = Universe.read(csv_file(tmp_path, "location,lat,lon\na,45.5,-73.5\nb,,\n"))
+def test_a_location_without_coordinates_leaves_the_others_on_the_map(tmp_path):
+    universe = Universe.read(csv_file(tmp_path, "location,lat,lon\na,45.5,-73.5\nb,, \n"))
     assert universe.labels == ("a", "b")
-    assert not universe.has_coordinates
+    assert universe.has_coordinates
+    assert np.isnan(universe.latitude).tolist() == [False, True]
+    assert np.isnan(universe.longitude).tolist() == [False, True]
     with pytest.raises(UniverseError, match="latitude of location 2"):
         Universe.read(csv_file(tmp_path, "location,lat,lon\na,45.5,-73.5\nb,north,1\n"))
+    with pytest.raises(UniverseError, match="Location 2 has a latitude or a longitude without"):
+        Universe.read(csv_file(tmp_path, "location,lat,lon\na,45.5,-73.5\nb,45.5,\n"))
+
+
+def test_a_universe_without_a_single_place_has_no_coordinates(tmp_path):
+    universe = Universe.read(csv_file(tmp_path, "location,lat,lon\na,,\nb,,\n"))
+    assert not universe.has_coordinates
+    assert universe.latitude is universe.longitude is None
 
 
 def test_reading_parquet(tmp_path):

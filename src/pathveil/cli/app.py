@@ -4,14 +4,22 @@ from typing import Annotated
 
 import typer
 
+from pathveil.cli.audit import audit
 from pathveil.cli.count import count
 from pathveil.cli.demo import demo
 from pathveil.cli.evaluate import evaluate
+from pathveil.cli.explain import explain
+from pathveil.cli.export import export
+from pathveil.cli.keygen import keygen
+from pathveil.cli.ledger import ledger
 from pathveil.cli.patterns import patterns
 from pathveil.cli.plan import plan
 from pathveil.cli.publish import publish
+from pathveil.cli.registry import registry
 from pathveil.cli.reproduce import reproduce
+from pathveil.cli.sign import sign
 from pathveil.cli.simulate import simulate
+from pathveil.cli.universe import universe
 from pathveil.cli.verify import verify
 
 app = typer.Typer(
@@ -19,23 +27,31 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     help="Publish who-went-where data under differential privacy, and use what was published.",
-    epilog="Start with `pathveil demo`. Exit codes: 0 done, 2 the request or the data can't be "
-    "used, 130 interrupted.",
+    epilog="Start with `pathveil demo`. Exit codes: 0 done, 1 an audit's alarm, 2 the request "
+    "or the data can't be used, 130 interrupted.",
 )
 
 _START, _USE, _INSIDE = "Publish", "Use a release", "Look inside (not for publication)"
 for command, panel in (
     (demo, _START),
     (plan, _START),
+    (universe, _START),
     (publish, _START),
+    (keygen, _START),
+    (sign, _START),
     (verify, _USE),
+    (explain, _USE),
+    (registry, _START),
     (count, _USE),
     (patterns, _USE),
+    (export, _USE),
     (evaluate, _INSIDE),
     (reproduce, _INSIDE),
     (simulate, _INSIDE),
+    (audit, _INSIDE),
 ):
     app.command(rich_help_panel=panel)(command)
+app.add_typer(ledger, rich_help_panel=_START)
 
 
 def _version(wanted: bool) -> None:

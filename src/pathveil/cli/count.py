@@ -4,14 +4,18 @@ from typing import Annotated
 
 import typer
 
-from pathveil.cli import options
+from pathveil.cli import options, times
 
 
 def count(
     directory: options.Bundle,
     locations: Annotated[
         list[str],
-        typer.Argument(metavar="STOP...", help="Location labels.", show_default=False),
+        typer.Argument(
+            metavar="STOP...",
+            help="Location labels; STOP@07:00-10:00 asks for a visit in that time window.",
+            show_default=False,
+        ),
     ],
     ordered: Annotated[
         bool, typer.Option("--ordered", help="Visited in this order (others may lie between).")
@@ -19,12 +23,19 @@ def count(
     prefix: Annotated[
         bool, typer.Option("--prefix", help="The trajectory starts with exactly these.")
     ] = False,
+    between: times.Between = None,
     json: options.Json = False,
 ) -> None:
     """Count the released trajectories that visit all the given locations.
 
+    For a calibrated release the answer comes with an interval that is meant to hold the true count
+    in 90% of random questions; --ordered and --prefix have none.
+
     Example: `pathveil count release S0001 S0002 --ordered`
+
+    A in the morning, then B: `pathveil count release A@07:00-10:00 B --ordered`
     """
+    from pathveil.analysis.timed_queries import read_step
     from pathveil.cli.console import print_json, stdout_console
     from pathveil.errors import QueryError
     from pathveil.release.bundle import read_release
@@ -32,19 +43,23 @@ def count(
     if ordered and prefix:
         raise QueryError("Choose one of --ordered and --prefix.")
     release = read_release(directory)
+    asked = times.within(release, between)
+    steps = [read_step(text, release.universe) for text in locations]
     if ordered:
-        answer = release.count_ordered(locations)
+        answer = asked.count_ordered(steps)
     elif prefix:
-        answer = release.count_prefix(locations)
+        answer = asked.count_prefix(steps)
     else:
-        answer = release.count(locations)
+        answer = asked.count(steps)
     if json:
         kind = "ordered" if ordered else "prefix" if prefix else "all"
         print_json(
             {
                 "locations": locations,
                 "query": kind,
-                "count": answer,
+                "between": between,
+                "count": int(answer),
+                **_interval(answer),
                 "status": release.certificate.status,
             }
         )
@@ -52,4 +67,14 @@ def count(
     console = stdout_console()
     if not release.is_private:
         console.print("NOT PRIVATE: the noise was injected.", style="bold red")
-    console.print(f"{answer:,}", highlight=False)
+    interval = _interval(answer)
+    console.print(str(answer) if interval else f"{answer:,}", highlight=False)
+
+
+def _interval(answer: int) -> dict[str, object]:
+    """The interval of an answer that has one."""
+    from pathveil.uncertainty.estimate import Estimate
+
+    if not isinstance(answer, Estimate) or answer.level is None:
+        return {}
+    return {"low": answer.low, "high": answer.high, "level": answer.level}

@@ -12,7 +12,7 @@ def demo(
     riders: Annotated[int, typer.Option(help="Number of simulated riders.")] = 120_000,
     stops: Annotated[int, typer.Option(help="Number of stops, the size of the universe.")] = 1012,
     epsilon: options.Epsilon = "1",
-    height: options.Height = 12,
+    height: options.Height = "12",
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the release bundle.")] = Path(
         "pathveil-demo"
     ),

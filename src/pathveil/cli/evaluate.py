@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pathveil.cli import options
+from pathveil.cli import options, times, trip_options
 
 if TYPE_CHECKING:
     from pathveil.evaluation.measures import Evaluation
@@ -16,10 +16,10 @@ _EVALUATION = "The evaluation"
 
 def evaluate(
     source: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="INPUT",
-            help="The CSV or Parquet file that the release was made from.",
+            help="The CSV or Parquet file, or the database, that the release was made from.",
             show_default=False,
         ),
     ],
@@ -28,6 +28,15 @@ def evaluate(
     trajectory_column: options.TrajectoryColumn = None,
     order_column: options.OrderColumn = None,
     location_column: options.LocationColumn = None,
+    latitude_column: trip_options.LatitudeColumn = None,
+    longitude_column: trip_options.LongitudeColumn = None,
+    split: trip_options.Split = "none",
+    repeats: trip_options.Repeats = "auto",
+    time_zone: options.TimeZone = "UTC",
+    universe: trip_options.SameUniverse = None,
+    time_column: times.TimeColumn = None,
+    query: options.Query = None,
+    table: options.Table = None,
     queries: Annotated[
         int,
         typer.Option(
@@ -64,6 +73,8 @@ def evaluate(
     Prints a table of utility measures, each beside the score of an empty release, and writes a
     page with plots. Give the same column options as for `pathveil publish`: the raw data is
     bounded to the same number of trajectories per unit as the release says, and compared as such.
+    A release with times needs --time-column: the raw visits are put on its time grid (and cut
+    where it ends), and compared by their locations.
 
     Example: `pathveil evaluate taps.csv release --unit-column card_id --order-column tapped_at
     --location-column stop`
@@ -74,20 +85,33 @@ def evaluate(
     from pathveil.evaluation.evaluation_page import evaluation_page
     from pathveil.evaluation.internal import internal_path, write_internal
     from pathveil.evaluation.measures import evaluate as measure
+    from pathveil.raw.sources.databases.addresses import check_request
     from pathveil.release.bundle import read_release
 
     # All that can be refused is refused before a row is read.
+    check_request(source, query, table)
+    trip_options.check_trip_rules(split, time_zone, repeats)
     page = internal_path(out)
     altair()
     release = read_release(directory)
+    times.check_column(time_column, release)
     database = read_for_curator(
         source,
-        release.universe,
+        trip_options.same_universe(universe, release.universe),
         unit=unit_column,
         trajectory=trajectory_column,
         order=order_column,
         location=location_column,
+        latitude=latitude_column,
+        longitude=longitude_column,
+        split=split,
+        repeats=repeats,
+        time_zone=time_zone,
+        time=time_column,
+        time_grid=release.time_grid,
         max_trajectories_per_unit=release.parameters.max_trajectories_per_unit,
+        query=query,
+        table=table,
     )
     with progress("Measuring", total=1) as done:
         evaluation = measure(

@@ -8,12 +8,17 @@ import typer
 _DATA, _PRIVACY, _OUTPUT = "The data", "The privacy", "The output"
 
 Universe: TypeAlias = Annotated[
-    Path,
+    str,
     typer.Option(
         "--universe",
         "-u",
-        help="CSV or Parquet file with the public list of locations (column 'location', or the "
-        "first one). It is public: a stop list, a grid, never taken from the data.",
+        metavar="UNIVERSE",
+        help="The public list of locations, never taken from the data. A CSV or Parquet file "
+        "(column 'location', or the first one); gtfs:feed.zip or gtfs:stops.txt (gtfs-stations: "
+        "for stations, gtfs-merged: for stations and the stops without one); "
+        "grid:36x28:37.70,-122.52,37.82,-122.35 (rows, columns; south, west, north, east); "
+        "h3:8:45.40,-73.98,45.70,-73.47 or h3:8:city.geojson (H3 cells that cover an area); "
+        "codes:1..500 or codes:list.txt.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -45,6 +50,27 @@ LocationColumn: TypeAlias = Annotated[
     str | None,
     typer.Option(help="Column with the location's label.", rich_help_panel=_DATA),
 ]
+Query: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="For a database: one SELECT, read-only. It must choose rows by their own values and "
+        "public ones: no LIMIT, no sampling, nothing that other people's rows decide.",
+        rich_help_panel=_DATA,
+    ),
+]
+Table: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="For a database: all rows of this table.", rich_help_panel=_DATA),
+]
+TimeZone: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--time-zone",
+        help="IANA name of the public time zone whose wall clock decides, such as "
+        "America/Montreal.",
+        rich_help_panel=_DATA,
+    ),
+]
 MaxTrajectories: TypeAlias = Annotated[
     int,
     typer.Option(
@@ -64,11 +90,11 @@ Epsilon: TypeAlias = Annotated[
     ),
 ]
 Height: TypeAlias = Annotated[
-    int,
+    str,
     typer.Option(
         "--height",
         help="Height of the prefix tree: trajectories are cut after this many locations. "
-        "10 to 16 suits most data.",
+        "10 to 16 suits most data; 'auto' spends a twentieth of ε on choosing it.",
         rich_help_panel=_PRIVACY,
     ),
 ]
@@ -101,4 +127,14 @@ Json: TypeAlias = Annotated[
 ]
 Bundle: TypeAlias = Annotated[
     Path, typer.Argument(metavar="DIR", help="A release bundle.", show_default=False)
+]
+LedgerPlace: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger",
+        metavar="FILE|URL",
+        envvar="PATHVEIL_LEDGER",
+        help="The ledger: a file, or postgresql://user@host/database (keep passwords in PGPASSWORD "
+        "or a password file). Default: ~/.local/share/pathveil/ledger.db.",
+    ),
 ]

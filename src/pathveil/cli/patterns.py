@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pathveil.cli import options
+from pathveil.cli import options, times
 
 
 def patterns(
@@ -15,6 +15,7 @@ def patterns(
     ] = False,
     min_length: Annotated[int, typer.Option(help="Fewest locations in a pattern.")] = 1,
     max_length: Annotated[int | None, typer.Option(help="Most locations in a pattern.")] = None,
+    between: times.Between = None,
     json: options.Json = False,
 ) -> None:
     """Show the top-k sequential patterns: locations that many trajectories visit in this order.
@@ -28,7 +29,7 @@ def patterns(
 
     release = read_release(directory)
     with progress("Mining"):
-        found = release.top_patterns(
+        found = times.within(release, between).top_patterns(
             k, contiguous=contiguous, min_length=min_length, max_length=max_length
         )
     if json:
@@ -40,8 +41,9 @@ def patterns(
         )
         return
     stamp = "" if release.is_private else "NOT PRIVATE: "
+    when = "" if between is None else f" in {between}"
     print_table(
-        f"{stamp}Top {k} sequential patterns",
+        f"{stamp}Top {k} sequential patterns{when}",
         ["rank", "locations", "trajectories"],
         [(i, " → ".join(p.locations), p.support) for i, p in enumerate(found, start=1)],
         numbers={0, 2},

@@ -1,11 +1,8 @@
 """``pathveil plan``: what a run would do, from public parameters alone."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from pathveil.cli import options
+from pathveil.cli import options, planning, times
 
 if TYPE_CHECKING:
     from pathveil.model.forecast import Forecast
@@ -15,43 +12,31 @@ if TYPE_CHECKING:
 def plan(
     epsilon: options.Epsilon,
     height: options.Height,
-    universe: Annotated[
-        Path | None,
-        typer.Option("--universe", "-u", help="The public list of locations."),
-    ] = None,
-    universe_size: Annotated[
-        int | None,
-        typer.Option("--universe-size", help="Or just how many locations it has."),
-    ] = None,
+    universe: planning.UniverseFile = None,
+    universe_size: planning.UniverseSize = None,
     max_trajectories_per_unit: options.MaxTrajectories = 1,
     method: options.Method = "full",
     threshold: options.Threshold = "auto",
     max_nodes: options.MaxNodes = 20_000_000,
+    time_grid: times.GridText = None,
     json: options.Json = False,
 ) -> None:
     """Forecast the tree's size, the noise and what will survive. Reads no data, spends nothing.
 
     Example: `pathveil plan --universe-size 1012 --epsilon 1 --height 12`
     """
-    from pathveil.errors import ParameterError
     from pathveil.model.forecast import Forecast
-    from pathveil.model.parameters import Parameters
-    from pathveil.model.universe import Universe
 
-    if universe is not None and universe_size is None:
-        size = len(Universe.read(universe))
-    elif universe is None and universe_size is not None:
-        size = universe_size
-    else:
-        raise ParameterError("Give either --universe FILE or --universe-size N.")
-    parameters = Parameters.choose(
+    parameters = planning.planned_parameters(
         epsilon=epsilon,
         height=height,
-        universe_size=size,
-        threshold=threshold,
-        method=method,
+        universe=universe,
+        universe_size=universe_size,
         max_trajectories_per_unit=max_trajectories_per_unit,
+        method=method,
+        threshold=threshold,
         max_nodes=max_nodes,
+        time_grid=time_grid,
     )
     if method == "calibrated":
         _print_measurements(parameters, json=json)
@@ -102,6 +87,10 @@ def _print_measurements(parameters: "Parameters", *, json: bool) -> None:
     stdout_console().print("Nothing was read or spent.")
 
 
+def _slots(parameters: "Parameters") -> str:
+    return f", |T| = {len(parameters.time_grid):,}" if parameters.time_grid else ""
+
+
 def _print(forecast: "Forecast", *, json: bool) -> None:
     from pathveil.cli.console import print_json, print_table, stdout_console
 
@@ -113,6 +102,7 @@ def _print(forecast: "Forecast", *, json: bool) -> None:
                 "height": parameters.height,
                 "universe_size": parameters.universe_size,
                 "max_trajectories_per_unit": parameters.max_trajectories_per_unit,
+                "time_slots": len(parameters.time_grid) if parameters.time_grid else None,
                 "threshold": parameters.threshold,
                 "invented_per_node": forecast.invented_per_node,
                 "smallest_count_likely_to_survive": forecast.survives,
@@ -129,7 +119,8 @@ def _print(forecast: "Forecast", *, json: bool) -> None:
         )
         return
     print_table(
-        f"Forecast for ε = {parameters.budget}, |L| = {parameters.universe_size:,}",
+        f"Forecast for ε = {parameters.budget}, |L| = {parameters.universe_size:,}"
+        f"{_slots(parameters)}",
         ["level", "budget", "noise (standard deviation)", "invented nodes, at most"],
         [
             (line.level, str(line.budget), f"{line.noise:.1f}", f"{line.invented:.3g}")

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pathveil.cli import options
+from pathveil.cli import options, signing, times, trip_options
 
 if TYPE_CHECKING:
+    from pathveil.ledger.ledger import Charge
     from pathveil.model.parameters import Parameters
     from pathveil.raw.database import TrajectoryDatabase
     from pathveil.release.release import Release
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 
 def publish(
     source: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="INPUT",
             help="CSV or Parquet file: one row per visit, or one row per trajectory with a list "
-            "of locations.",
+            "of locations. Or a database: postgresql://…, or a DuckDB or SQLite file.",
             show_default=False,
         ),
     ],
@@ -39,10 +40,46 @@ def publish(
     trajectory_column: options.TrajectoryColumn = None,
     order_column: options.OrderColumn = None,
     location_column: options.LocationColumn = None,
+    latitude_column: trip_options.LatitudeColumn = None,
+    longitude_column: trip_options.LongitudeColumn = None,
+    split: trip_options.Split = "none",
+    repeats: trip_options.Repeats = "auto",
+    time_column: times.TimeColumn = None,
+    time_grid: times.GridText = None,
+    time_zone: options.TimeZone = "UTC",
+    query: options.Query = None,
+    table: options.Table = None,
     max_trajectories_per_unit: options.MaxTrajectories = 1,
     method: options.Method = "full",
     threshold: options.Threshold = "auto",
     max_nodes: options.MaxNodes = 20_000_000,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            help="Charge ε to this dataset of the ledger, before the data is opened, and refuse "
+            "a run over its limit. The name is printed on the certificate.",
+            rich_help_panel="The ledger",
+        ),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            help="The data is about this declared population of the dataset only.",
+            rich_help_panel="The ledger",
+        ),
+    ] = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|URL",
+            envvar="PATHVEIL_LEDGER",
+            help="The ledger: a file or postgresql://user@host/database. Default: "
+            "~/.local/share/pathveil/ledger.db.",
+            rich_help_panel="The ledger",
+        ),
+    ] = None,
+    sign_key: signing.SignKey = None,
+    signer: signing.SignerName = None,
     csv: Annotated[
         bool,
         typer.Option(
@@ -61,17 +98,29 @@ def publish(
 
     Example: `pathveil publish taps.csv --universe stops.csv --unit-column card_id
     --order-column tapped_at --location-column stop --epsilon 1 --height 12 --out release`
+
+    With times: `--time-column tapped_at --time-grid 1h --time-zone America/Montreal` instead of
+    the order column.
     """
+    from pathveil.cli.charging import account_for, charged, check_named
     from pathveil.cli.console import progress
     from pathveil.cli.reading import read_for_curator
     from pathveil.cli.summary import print_summary
     from pathveil.model.parameters import Parameters
     from pathveil.model.universe import Universe
+    from pathveil.raw.sources.databases.addresses import check_request
     from pathveil.release.bundle import check_free
 
     # All that can be refused is refused before a row is read.
     check_free(out)
+    if dataset is None:
+        check_request(source, query, table)
+    else:  # charged before the file is opened, be it only to see what kind of file it is
+        check_named(source, query, table)
+    trip_options.check_trip_rules(split, time_zone, repeats)
+    owner = signing.signer_for(sign_key, signer)
     locations = Universe.read(universe)
+    grid = times.grid_for(time_column, time_grid, time_zone)
     parameters = Parameters.choose(
         epsilon=epsilon,
         height=height,
@@ -80,27 +129,43 @@ def publish(
         method=method,
         max_trajectories_per_unit=max_trajectories_per_unit,
         max_nodes=max_nodes,
+        time_grid=grid,
     )
-    database = read_for_curator(
-        source,
-        locations,
-        unit=unit_column,
-        trajectory=trajectory_column,
-        order=order_column,
-        location=location_column,
-        max_trajectories_per_unit=max_trajectories_per_unit,
-    )
-    release = publish_with_progress(database, parameters)
-    with progress("Writing"):
-        release.write(out, csv=csv)
+    account = account_for(ledger, dataset, population, source)
+    with charged(account, parameters) as charge:
+        database = read_for_curator(
+            source,
+            locations,
+            unit=unit_column,
+            trajectory=trajectory_column,
+            order=order_column,
+            location=location_column,
+            latitude=latitude_column,
+            longitude=longitude_column,
+            split=split,
+            repeats=repeats,
+            time_zone=time_zone,
+            max_trajectories_per_unit=max_trajectories_per_unit,
+            query=query,
+            table=table,
+            time=time_column,
+            time_grid=grid,
+        )
+        release = publish_with_progress(database, parameters, charge)
+        with progress("Writing"):
+            release.write(out, csv=csv, signer=owner)
     print_summary(release, out, json=json)
 
 
-def publish_with_progress(database: "TrajectoryDatabase", parameters: "Parameters") -> "Release":
+def publish_with_progress(
+    database: "TrajectoryDatabase", parameters: "Parameters", charge: "Charge | None" = None
+) -> "Release":
     """Publish with a bar that counts levels."""
     from pathveil.cli.console import progress
     from pathveil.mechanism.randomness import Randomness
     from pathveil.publishing import publish_with
 
     with progress("Growing the noisy prefix tree", total=parameters.height) as done:
-        return publish_with(database, parameters, Randomness(), lambda level, _height: done(level))
+        return publish_with(
+            database, parameters, Randomness(), lambda level, _height: done(level), charge
+        )

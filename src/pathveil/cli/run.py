@@ -7,6 +7,7 @@ your own terminal.
 
 import io
 import os
+import re
 import signal
 import sys
 from types import FrameType
@@ -17,6 +18,9 @@ from pathveil.errors import PathveilError
 OK, UNUSABLE, BUG, SIGNALLED = 0, 2, 70, 128
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _NOTHING_LEFT = "No half-written release was left behind."
+_ADDRESS = re.compile(
+    r"\b(?:[a-z][\w+.-]*:/++(?!user@host)\S*@|postgres(?:ql)?:/++(?!user@host|…))\S*", re.IGNORECASE
+)
 
 
 class Stopped(BaseException):
@@ -87,6 +91,11 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def without_addresses(message: str) -> str:
+    """A message without addresses of servers, which may hold a password, but for our examples."""
+    return _ADDRESS.sub("…", message)
+
+
 def _fail(message: str, code: int) -> int:
     if os.environ.get("PATHVEIL_DEBUG"):
         import traceback
@@ -96,7 +105,7 @@ def _fail(message: str, code: int) -> int:
 
     console = stderr_console()
     console.print("error:", style="bold red", end=" ")
-    console.print(message, markup=False, highlight=False, soft_wrap=True)
+    console.print(without_addresses(message), markup=False, highlight=False, soft_wrap=True)
     return code
 
 

@@ -39,6 +39,7 @@ def _facts(release: "Release") -> dict[str, object]:
         "epsilon": str(parameters.budget),
         "method": parameters.method,
         "locations in the universe": parameters.universe_size,
+        **({"time slots": len(parameters.time_grid)} if parameters.time_grid else {}),
         "height": parameters.height,
         "threshold": parameters.threshold,
         "trajectories per unit, at most": parameters.max_trajectories_per_unit,

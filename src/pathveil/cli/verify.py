@@ -1,18 +1,48 @@
 """``pathveil verify``: is this bundle whole, unchanged and what it says it is?"""
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from pathveil.cli import options
 
 
-def verify(directory: options.Bundle, json: options.Json = False) -> None:
-    """Check a release bundle: schema, hashes, and that its files agree.
+def verify(
+    directory: options.Bundle,
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|URL",
+            help="Also check that this ledger holds the charge that the certificate names.",
+        ),
+    ] = None,
+    public_key: Annotated[
+        Path | None,
+        typer.Option(
+            "--public-key",
+            metavar="FILE",
+            help="Require a signature by this key, which you got from the publisher.",
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Check a release bundle: schema, hashes, that its files agree, its charge, who signed it.
 
-    Example: `pathveil verify release`
+    Example: `pathveil verify release --ledger ledger.db`
     """
     from pathveil.cli.console import print_json, stdout_console
+    from pathveil.cli.ledger_check import ledger_facts, ledger_words
+    from pathveil.cli.signing import signature_json, signature_lines
     from pathveil.release.bundle import verify_bundle
+    from pathveil.release.signature import check_signature
+    from pathveil.release.signing_keys import read_public_key
 
+    known = read_public_key(public_key) if public_key is not None else None
     release = verify_bundle(directory)
+    signed = check_signature(directory, known)
     certificate = release.certificate
+    charge = ledger_facts(release, directory, ledger)
     if json:
         print_json(
             {
@@ -20,6 +50,8 @@ def verify(directory: options.Bundle, json: options.Json = False) -> None:
                 "status": certificate.status,
                 "epsilon": str(release.parameters.budget),
                 "released_trajectories": len(release),
+                "ledger": charge,
+                "signature": signature_json(signed),
             }
         )
         return
@@ -31,3 +63,6 @@ def verify(directory: options.Bundle, json: options.Json = False) -> None:
         highlight=False,
         style="bold red" if not release.is_private else None,
     )
+    console.print(ledger_words(charge), markup=False, highlight=False)
+    for line in signature_lines(signed):
+        console.print(line, highlight=False, markup=False)

@@ -2,7 +2,8 @@
 
 Why the tree is ε-differentially private. Fix the survivors of level i − 1: they are noisy, so
 they are the same public value for both of two neighbouring databases. Every (survivor, location)
-pair is a potential child, whether anybody went there or not. The pairs hold disjoint sets of
+pair is a potential child, whether anybody went there or not (with a time grid every pair of a
+survivor and a candidate that `candidates` names). The pairs hold disjoint sets of
 trajectories, so adding or removing a unit with at most c trajectories changes their counts by at
 most c in total, and noise of parameter ε̄ = ε/(h·c) on every pair costs ε/h (`noisy_count`).
 Dropping the pairs below a public threshold looks only at noisy counts. The pairs without
@@ -17,13 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.mechanism.candidates import Candidates
 from pathveil.mechanism.noisy_table import sparse_table
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.noisy_tree import NoisyPrefixTree
 from pathveil.model.parameters import Parameters
 from pathveil.raw.counting.protocol import ExactCounts, PrefixCounter, Survivors
 
-LARGEST_LEVEL = 1 << 61  # (node, location) pairs that still fit the walk's integers
+LARGEST_LEVEL = 1 << 61  # (node, candidate) pairs that still fit the walk's integers
 
 Progress = Callable[[int, int], None]
 """Called with (levels grown, height); sees nothing else."""
@@ -43,7 +45,7 @@ def grow_tree(
     randomness: Randomness,
     progress: Progress = lambda _done, _height: None,
 ) -> NoisyPrefixTree:
-    """Build the noisy prefix tree (Procedure 1). Spends ``parameters.budget``, all of it.
+    """Build the noisy prefix tree (Procedure 1). Spends ``parameters.main_budget``, all of it.
 
     Args:
         counter: an engine over the private database, not used before.
@@ -57,30 +59,29 @@ def grow_tree(
         if not len(survivors) or not _fits(len(survivors), levels, parameters):
             break
         exact = counter.count_children(survivors)
-        levels.append(grow_level(exact, len(survivors), parameters, randomness))
+        levels.append(grow_level(exact, survivors, parameters, randomness))
         survivors = levels[-1].survivors
         progress(done + 1, parameters.height)
     return _assemble(levels, parameters, is_private=randomness.is_private)
 
 
 def grow_level(
-    exact: ExactCounts, nodes: int, parameters: Parameters, randomness: Randomness
+    exact: ExactCounts, survivors: Survivors, parameters: Parameters, randomness: Randomness
 ) -> NoisyLevel:
-    """Noise on every potential child of ``nodes`` nodes, and the threshold (lines 7 to 17).
+    """Noise on every potential child of the survivors, and the threshold (lines 7 to 17).
 
-    A cell of the table is a pair (node, location).
+    A cell of the table is a pair of a node and one of its candidates.
     """
-    size = parameters.universe_size
+    candidates = Candidates.of(survivors, parameters)
     table = sparse_table(
-        exact.node * size + exact.location,
+        candidates.cells_of(exact),
         exact.count,
-        nodes * size,
+        candidates.cells,
         parameters.level_epsilon,
         parameters.threshold,
         randomness,
     )
-    survivors = Survivors(table.keys // size, (table.keys % size).astype(np.int32))
-    return NoisyLevel(survivors, table.counts)
+    return NoisyLevel(candidates.children(table.keys), table.counts)
 
 
 def _fits(nodes: int, levels: list[NoisyLevel], parameters: Parameters) -> bool:
@@ -88,8 +89,7 @@ def _fits(nodes: int, levels: list[NoisyLevel], parameters: Parameters) -> bool:
     so_far = sum(len(level.survivors) for level in levels)
     invented = nodes * parameters.invented_per_node
     return (
-        so_far + invented <= parameters.max_nodes
-        and nodes * parameters.universe_size <= LARGEST_LEVEL
+        so_far + invented <= parameters.max_nodes and nodes * parameters.candidates <= LARGEST_LEVEL
     )
 
 

@@ -6,19 +6,27 @@ Nothing in it depends on the raw data: two neighbouring databases get the same c
 for the hashes of the published files.
 """
 
+import re
+from collections.abc import Sequence
 from fractions import Fraction
 from importlib.metadata import version
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pathveil.model.measurement_plan import Measurement, MeasurementPlan
+from pathveil.model.moments import Kind
 from pathveil.model.parameters import Parameters
+from pathveil.model.preparation import Preparation
+from pathveil.model.time_grid import TimeGrid
+from pathveil.model.universe import LISTED, MAX_LABEL_LENGTH
 
 CERTIFICATE_FILE = "privacy-certificate.json"
 Status = Literal["PRIVATE", "NOT PRIVATE"]
 PRIVATE: Status = "PRIVATE"
 NOT_PRIVATE: Status = "NOT PRIVATE"
+LEVEL = re.compile(r"\blevel \d+ of the prefix tree$")
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 _EXACT = r"^[0-9]{1,100}(/[1-9][0-9]{0,99})?$"
 
 
@@ -30,6 +38,9 @@ class PrivacyParameters(_Part):
     """The parameters of the guarantee."""
 
     epsilon: str = Field(pattern=_EXACT, description="Total ε, an exact number or fraction.")
+    delta: str = Field(
+        default="0", pattern=_EXACT, description="δ: 0 unless the universe was discovered."
+    )
 
 
 class PrivacyLoss(_Part):
@@ -43,7 +54,7 @@ class PrivacyLoss(_Part):
 class DpFlavor(_Part):
     """The definition of differential privacy that is satisfied."""
 
-    name: Literal["Pure DP"]
+    name: Literal["Pure DP", "Approximate DP"]
     input_metric: str = Field(description="The neighbour relation.")
     bound_on_input_distance: int = Field(description="Units that may be added or removed.")
     output_measure: str
@@ -69,12 +80,39 @@ class BudgetLine(_Part):
     sensitivity: int = Field(ge=1, description="L1 change by one unit.")
 
 
+class NoisyChoice(_Part):
+    """A parameter that was chosen from data, and paid for."""
+
+    measurement: str
+    rule: str = Field(description="How the choice followed from noisy counts.")
+    epsilon: str = Field(pattern=_EXACT)
+    sensitivity: int = Field(ge=1, description="L1 change by one unit.")
+    delta: str = Field(pattern=_EXACT)
+
+
 class Accounting(_Part):
     """How the budget adds up."""
 
     composition: str
     post_processing: str
     budget: list[BudgetLine]
+    choices: list[NoisyChoice] = Field(
+        default=[], description="Parameters chosen from data; their ε is part of the budget."
+    )
+
+
+class TimeGridRecord(_Part):
+    """The public time grid; its slots are listed in the bundle."""
+
+    name: str = Field(max_length=20, description='"1h" …, "weekday-hour" or "file".')
+    kind: Kind = Field(description="What the slots are slots of.")
+    slots: int = Field(ge=1)
+    time_zone: str = Field(max_length=80, description="The zone whose wall clock decides.")
+
+    @classmethod
+    def of(cls, grid: TimeGrid) -> "TimeGridRecord":
+        """The record of a grid."""
+        return cls(name=grid.name, kind=grid.kind, slots=len(grid), time_zone=grid.time_zone)
 
 
 class Implementation(_Part):
@@ -88,8 +126,30 @@ class Implementation(_Part):
     threshold: int = Field(ge=0)
     max_trajectories_per_unit: int = Field(ge=1)
     max_nodes: int = Field(ge=1)
+    time_grid: TimeGridRecord | None = Field(
+        default=None, description="Null: trajectories have no times."
+    )
+    universe_origin: str = Field(
+        default=LISTED, max_length=MAX_LABEL_LENGTH, description="How the universe was made."
+    )
+    trajectory_rules: list[Annotated[str, Field(max_length=MAX_LABEL_LENGTH)]] = Field(
+        default=[],
+        max_length=10,
+        description="The public rules by which rows became trajectories; none: as the data has it.",
+    )
     software: str
     software_version: str
+
+
+class LedgerRecord(_Part):
+    """The charge that paid for a release; never where the ledger is."""
+
+    dataset: str = Field(pattern=_NAME, description="The dataset's name in the ledger.")
+    population: str | None = Field(
+        pattern=_NAME, description="The declared population that was looked at; null: everybody."
+    )
+    entry: int = Field(ge=1, description="The number of the entry that charged it.")
+    entry_sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="The hash of that entry.")
 
 
 class FileRecord(_Part):
@@ -111,6 +171,9 @@ class Certificate(_Part):
     model: Model
     accounting: Accounting
     implementation: Implementation
+    ledger: LedgerRecord | None = Field(
+        default=None, description="The charge that paid for it; null: none was recorded."
+    )
     files: dict[str, FileRecord] = Field(description="The bundle's own files.")
 
     def adds_up(self) -> bool:
@@ -119,23 +182,36 @@ class Certificate(_Part):
         epsilon = Fraction(self.privacy_loss.privacy_parameters.epsilon)
         bound = Fraction(self.dp_flavor.bound_on_output_distance)
         choices = self.implementation
+        levels = [line for line in self.accounting.budget if LEVEL.search(line.measurement)]
         return sum(shares) == epsilon == bound and (
-            choices.method == "calibrated" or len(shares) == choices.height
+            choices.method == "calibrated" or len(levels) == choices.height
         )
 
     @classmethod
-    def of(cls, parameters: Parameters, *, is_private: bool) -> "Certificate":
+    def of(
+        cls,
+        parameters: Parameters,
+        *,
+        is_private: bool,
+        ledger: LedgerRecord | None = None,
+        universe_origin: str = LISTED,
+        trajectory_rules: Sequence[str] = (),
+    ) -> "Certificate":
         """The certificate that these public parameters deserve, with no files yet."""
         epsilon = str(parameters.budget)
         return cls(
             status=PRIVATE if is_private else NOT_PRIVATE,
             dp_flavor=DpFlavor(
-                name="Pure DP",
+                name="Approximate DP" if parameters.delta else "Pure DP",
                 input_metric="add or remove one unit with all its trajectories",
                 bound_on_input_distance=1,
-                output_measure="max divergence",
+                output_measure=(
+                    "max divergence, except with probability δ"
+                    if parameters.delta
+                    else "max divergence"
+                ),
                 bound_on_output_distance=epsilon,
-                data_domain="trajectories: ordered lists of locations of a public universe",
+                data_domain=_data_domain(parameters),
                 unprotected_quantities=_unprotected(),
             ),
             privacy_loss=PrivacyLoss(
@@ -144,7 +220,7 @@ class Certificate(_Part):
                     f"At most {parameters.max_trajectories_per_unit} trajectories of a unit are "
                     "used; neighbouring databases differ in one unit and all its trajectories."
                 ),
-                privacy_parameters=PrivacyParameters(epsilon=epsilon),
+                privacy_parameters=PrivacyParameters(epsilon=epsilon, delta=str(parameters.delta)),
             ),
             model=Model(
                 model_name="Central", is_many_release=False, is_interactive=False, is_dynamic=False
@@ -153,10 +229,35 @@ class Certificate(_Part):
                 composition="sequential over the measurements, parallel within each",
                 post_processing=_POST_PROCESSING[parameters.method],
                 budget=_budget_lines(parameters),
+                choices=[
+                    NoisyChoice(
+                        measurement=one.name,
+                        rule=one.rule,
+                        epsilon=str(one.budget),
+                        sensitivity=one.sensitivity,
+                        delta=str(one.delta),
+                    )
+                    for one in parameters.preparations
+                ],
             ),
-            implementation=_implementation(parameters),
+            implementation=_implementation(parameters).model_copy(
+                update={
+                    "universe_origin": universe_origin,
+                    "trajectory_rules": list(trajectory_rules),
+                }
+            ),
+            ledger=ledger,
             files={},
         )
+
+
+def _data_domain(parameters: Parameters) -> str:
+    if parameters.time_grid is None:
+        return "trajectories: ordered lists of locations of a public universe"
+    return (
+        "trajectories: lists of pairs (a location of a public universe, a slot of a public time "
+        "grid) whose slots never decrease"
+    )
 
 
 def _unprotected() -> list[str]:
@@ -191,13 +292,14 @@ def _budget_lines(parameters: Parameters) -> list[BudgetLine]:
             )
             for level in range(1, parameters.height + 1)
         ]
+    lines: list[Measurement | Preparation] = [*parameters.preparations, *measurements]
     return [
         BudgetLine(
             measurement=f"noisy counts: {line.name}",
             epsilon=str(line.budget),
             sensitivity=line.sensitivity,
         )
-        for line in measurements
+        for line in lines
     ]
 
 
@@ -208,17 +310,23 @@ def _implementation(parameters: Parameters) -> Implementation:
             "(every potential node of a prefix tree, visited or not), exact integer sampling from "
             "the operating system's secure generator; counts below a threshold are dropped"
         ),
-        pre_processing_eda_hyperparameter_tuning=(
-            "none on the data: universe, height, threshold and contribution bound are public "
-            "choices; visits outside the universe are dropped, and what one trajectory adds to a "
-            "table is capped"
-        ),
+        pre_processing_eda_hyperparameter_tuning=_tuning(parameters),
         method=parameters.method,
         universe_size=parameters.universe_size,
         height=parameters.height,
         threshold=parameters.threshold,
         max_trajectories_per_unit=parameters.max_trajectories_per_unit,
         max_nodes=parameters.max_nodes,
+        time_grid=TimeGridRecord.of(parameters.time_grid) if parameters.time_grid else None,
         software="pathveil",
         software_version=version("pathveil"),
+    )
+
+
+def _tuning(parameters: Parameters) -> str:
+    """What was chosen from data, and paid for; the rest is public."""
+    chosen = [f"with a share of ε of its own: {one.rule}" for one in parameters.preparations]
+    return (
+        f"{'; '.join(chosen) or 'none on the data'}; all other parameters are public choices; "
+        "visits outside the universe are dropped, and what one trajectory adds to a table is capped"
     )

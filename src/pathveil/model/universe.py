@@ -4,27 +4,22 @@ It is an input, like ε: a stop list, a grid, a code list. It is never read off 
 because which locations occur is itself a fact about people.
 """
 
-import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from pathveil.errors import UniverseError
+from pathveil.model.cells import Cells
+from pathveil.model.coordinates import Degrees, check_coordinates, check_length
+
+if TYPE_CHECKING:
+    from pathveil.model.gtfs import Level
 
 MAX_LABEL_LENGTH = 500
 MAX_SIZE = 2**31 - 1
-
-MAX_HEADER = 2**20
-
-_DELIMITERS = (",", ";", "\t", "|")  # the one that the header uses most
-_LABEL_COLUMNS = ("location", "stop_id", "location_id", "label")
-_NAME_COLUMNS = ("name", "stop_name", "location_name")
-_LATITUDE_COLUMNS = ("latitude", "lat", "stop_lat")
-_LONGITUDE_COLUMNS = ("longitude", "lon", "lng", "stop_lon")
+LISTED: Final = "a list of labels"
 
 
 class Universe:
@@ -38,8 +33,13 @@ class Universe:
     Args:
         labels: the location labels, in order.
         names: a display name per label, or "" for a location without one.
-        latitude: degrees north per label, together with ``longitude``.
-        longitude: degrees east per label.
+        latitude: degrees north per label, together with ``longitude``; NaN for a location that
+            can't be placed on a map.
+        longitude: degrees east per label, likewise.
+        origin: how the universe was made, in one line; public, printed on the certificate.
+        cells: if the locations are cells: which cell each point on Earth lies in.
+        aliases: further labels that data may use, and the location that each stands for (a
+            platform and its station).
 
     Raises:
         UniverseError: if the list is empty, a label is empty or repeated, or a label or a name
@@ -48,55 +48,154 @@ class Universe:
 
     __slots__ = ("__dict__", "labels", "latitude", "longitude", "names")
 
+    origin: str = LISTED
+    cells: Cells | None = None
+    aliases: Mapping[str, str] = MappingProxyType({})
+
     def __init__(
         self,
         labels: Iterable[str],
         *,
         names: Sequence[str] | None = None,
-        latitude: Sequence[float] | NDArray[np.float64] | None = None,
-        longitude: Sequence[float] | NDArray[np.float64] | None = None,
+        latitude: Degrees | None = None,
+        longitude: Degrees | None = None,
+        origin: str = LISTED,
+        cells: Cells | None = None,
+        aliases: Mapping[str, str] | None = None,
     ) -> None:
         self.labels: tuple[str, ...] = tuple(labels)
         _check_labels(self.labels)
         self.names = None if names is None else tuple(names)
         if self.names is not None:
-            _check_length("names", len(self.names), len(self.labels))
+            check_length("names", len(self.names), len(self.labels))
             _check_texts("name", self.names)
-        if (latitude is None) != (longitude is None):
-            raise UniverseError("Coordinates need both latitude and longitude; give both or none.")
-        self.latitude = _coordinates("latitude", latitude, len(self.labels), 90.0)
-        self.longitude = _coordinates("longitude", longitude, len(self.labels), 180.0)
+        self.latitude, self.longitude = check_coordinates(latitude, longitude, len(self.labels))
+        problem = text_problem(origin)
+        if problem:
+            raise UniverseError(f"The origin of a universe {problem}.")
+        self.origin = origin
+        self.cells = cells
+        self.aliases = dict(aliases or {})
+        if not all(label in self for label in self.aliases.values()):
+            raise UniverseError("An alias stands for a label that the universe does not have.")
 
     @classmethod
-    def read(cls, path: str | Path) -> "Universe":
-        """Read a universe from a CSV or Parquet file.
+    def read(cls, where: str | Path) -> "Universe":
+        """Read a universe from a file, or make the one that a text describes.
 
-        The label is the column ``location`` (or ``stop_id``, ``location_id``, ``label``), else
-        the first column. Names are taken from ``name`` or ``stop_name``, and coordinates from
-        ``latitude``/``longitude``, ``lat``/``lon`` or ``stop_lat``/``stop_lon``, where present and
-        not left empty for any location.
+        Descriptions are ``gtfs:FEED``, ``gtfs-stations:FEED``, ``gtfs-merged:FEED``,
+        ``grid:ROWSxCOLS:SOUTH,WEST,NORTH,EAST``, ``h3:RESOLUTION:BOX`` (or a GeoJSON file),
+        ``codes:1..500`` and ``codes:FILE``: see the ``from_`` methods. Anything else, and every
+        `Path`, is the path of a CSV or Parquet file: the label is the column ``location`` (or
+        ``stop_id``, ``location_id``, ``label``), else the first column. Names are taken from
+        ``name`` or ``stop_name``, and coordinates from ``latitude``/``longitude``, ``lat``/``lon``
+        or ``stop_lat``/``stop_lon``, where present; a location may leave both empty.
         """
-        path = Path(path)
-        columns = _read_columns(path)
-        if not columns:
-            raise UniverseError(f"The universe {path} has no column that could hold labels.")
-        label = next((c for c in _LABEL_COLUMNS if c in columns), next(iter(columns)))
-        name, latitude, longitude = (
-            next((c for c in candidates if c in columns), None)
-            for candidates in (_NAME_COLUMNS, _LATITUDE_COLUMNS, _LONGITUDE_COLUMNS)
-        )
-        if (
-            latitude is None
-            or longitude is None
-            or not all(map(str.strip, columns[latitude] + columns[longitude]))
-        ):
-            latitude = longitude = None  # a map needs all of them
+        from pathveil.model.universe_file import read_location_file
+        from pathveil.model.universe_spec import file_origin, from_spec
+
+        described = from_spec(where) if isinstance(where, str) else None
+        if described is not None:
+            return described
+        found = read_location_file(Path(where))
         return cls(
-            columns[label],
-            names=None if name is None else columns[name],
-            latitude=None if latitude is None else _degrees(columns[latitude]),
-            longitude=None if longitude is None else _degrees(columns[longitude]),
+            found.labels,
+            names=found.names,
+            latitude=found.latitude,
+            longitude=found.longitude,
+            origin=file_origin("file", Path(where)),
         )
+
+    @classmethod
+    def from_gtfs(cls, feed: str | Path, *, level: "Level" = "stops") -> "Universe":
+        """The stops or stations of a GTFS feed, with their names and coordinates.
+
+        Args:
+            feed: the feed (a zip file), or its stops.txt.
+            level: "stops" (every stop and every station), "stations" (stations only) or
+                "merged" (stations, and stops that belong to none). Below the level of a station
+                nothing is told apart: data with the ids of its platforms, entrances or boarding
+                areas is read as visits to the station.
+
+        Raises:
+            UniverseError: if the feed is malformed; the message says on which line.
+        """
+        from pathveil.model.gtfs import places_at, read_places
+        from pathveil.model.universe_spec import file_origin
+
+        places, stations = places_at(read_places(Path(feed)), level)
+        if not places:
+            raise UniverseError(f"The feed {feed} has no {level}.")
+        kept = {place.stop_id for place in places}
+        return cls(
+            [place.stop_id for place in places],
+            names=[place.name for place in places],
+            latitude=[place.latitude for place in places],
+            longitude=[place.longitude for place in places],
+            origin=file_origin("gtfs" if level == "stops" else f"gtfs-{level}", Path(feed)),
+            aliases={below: station for below, station in stations.items() if station in kept},
+        )
+
+    @classmethod
+    def from_grid(cls, rows: int, columns: int, box: str) -> "Universe":
+        """A plain grid of rows and columns; labels are ``r01c05``, row 1 in the south.
+
+        Args:
+            rows: how many rows.
+            columns: how many columns.
+            box: ``"south,west,north,east"`` in degrees.
+        """
+        from pathveil.model.box import Box
+        from pathveil.model.lat_lon_grid import LatLonGrid
+
+        grid = LatLonGrid(rows, columns, Box.parse(box))
+        latitude, longitude = grid.centres()
+        return cls(
+            grid.labels(),
+            latitude=latitude,
+            longitude=longitude,
+            origin=f"grid:{rows}x{columns}:{grid.box}",
+            cells=grid,
+        )
+
+    @classmethod
+    def from_h3(cls, resolution: int, area: str | Path) -> "Universe":
+        """The H3 cells that overlap a public area; labels are H3's own.
+
+        Args:
+            resolution: 0 to 15; the cells of 8 are about 0.7 km², those of 9 about 0.1 km².
+            area: ``"south,west,north,east"`` in degrees, or the path of a GeoJSON file with
+                polygons.
+        """
+        from pathveil.model.box import Box
+        from pathveil.model.h3_cells import cover_box, cover_file
+        from pathveil.model.universe_spec import file_origin
+
+        if isinstance(area, str) and area.count(",") == 3 and not Path(area).exists():  # noqa: PLR2004
+            box = Box.parse(area)
+            cells, origin = cover_box(resolution, box), f"h3:{resolution}:{box}"
+        else:
+            cells = cover_file(resolution, Path(area))
+            origin = file_origin(f"h3:{resolution}", Path(area))
+        latitude, longitude = cells.centres()
+        return cls(
+            cells.labels(), latitude=latitude, longitude=longitude, origin=origin, cells=cells
+        )
+
+    @classmethod
+    def from_codes(cls, codes: str | Path) -> "Universe":
+        """A list of codes.
+
+        Args:
+            codes: a range such as ``"1..500"`` (both ends included; ``"001..500"`` keeps its
+                zeros), or the path of a text file with one code on each line.
+        """
+        from pathveil.model.code_list import code_list, is_code_range
+        from pathveil.model.universe_spec import file_origin
+
+        is_range = is_code_range(str(codes))
+        origin = f"codes:{codes}" if is_range else file_origin("codes", Path(codes))
+        return cls(code_list(str(codes)), origin=origin)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -115,8 +214,13 @@ class Universe:
         return f"Universe({len(self)} locations: {shown})"
 
     @property
+    def summary(self) -> str:
+        """What may be said about it in one phrase."""
+        return f"universe of {len(self)} locations"
+
+    @property
     def has_coordinates(self) -> bool:
-        """Whether every location can be placed on a map."""
+        """Whether any location can be placed on a map."""
         return self.latitude is not None
 
     @cached_property
@@ -173,12 +277,13 @@ def _check_labels(labels: tuple[str, ...]) -> None:
 def _check_texts(what: str, texts: tuple[object, ...]) -> None:
     # Positions only: if somebody passes raw data as the universe, nothing of it is echoed.
     for position, text in enumerate(texts, start=1):
-        problem = _text_problem(text)
+        problem = text_problem(text)
         if problem:
             raise UniverseError(f"The {what} of location {position} {problem}.")
 
 
-def _text_problem(text: object) -> str | None:
+def text_problem(text: object) -> str | None:
+    """What is wrong with a label or a name, or None. Never quotes it."""
     if not isinstance(text, str):
         return f"is a {type(text).__name__}, not text; convert it to str"
     if len(text) > MAX_LABEL_LENGTH:
@@ -192,93 +297,3 @@ def _is_control(character: str) -> bool:
     from unicodedata import category
 
     return category(character) in {"Cc", "Cs", "Zl", "Zp"}
-
-
-def _check_length(what: str, length: int, expected: int) -> None:
-    if length != expected:
-        raise UniverseError(f"There are {length} {what} for {expected} labels; give one each.")
-
-
-def _coordinates(
-    what: str, values: Sequence[float] | NDArray[np.float64] | None, size: int, limit: float
-) -> NDArray[np.float64] | None:
-    if values is None:
-        return None
-    try:
-        array = np.asarray(values, dtype=np.float64).reshape(-1)
-    except (TypeError, ValueError):
-        raise UniverseError(f"The {what} must be one number per label.") from None
-    _check_length(f"values of {what}", len(array), size)
-    bad = np.flatnonzero(~(np.abs(array) <= limit))
-    if len(bad):
-        raise UniverseError(
-            f"The {what} of location {bad[0] + 1} is not a number between -{limit:g} and {limit:g}."
-        )
-    return array
-
-
-def _degrees(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Parse degrees; what is not a number becomes NaN and is reported with its position."""
-
-    def parse(text: str) -> float:
-        try:
-            return float(text)
-        except ValueError:
-            return float("nan")
-
-    return np.array([parse(text) for text in texts], dtype=np.float64)
-
-
-def _read_columns(path: Path) -> dict[str, list[str]]:
-    try:
-        if path.is_dir():
-            raise UniverseError(f"{path} is a folder; the universe is a CSV or Parquet file.")
-        if "\0" in str(path):
-            raise UniverseError("The path of the universe holds a NUL character.")
-        with path.open("rb") as file:
-            magic = file.read(4)
-        return _read_parquet(path) if magic == b"PAR1" else _read_csv(path)
-    except OSError as error:
-        raise UniverseError(f"Can't read the universe {path}: {error.strerror or error}.") from None
-
-
-def _read_csv(path: Path) -> dict[str, list[str]]:
-    csv.field_size_limit(1_000_000)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline(MAX_HEADER)
-            if not first.strip():
-                raise UniverseError(f"The universe {path} is empty; it needs a header and labels.")
-            file.seek(0)
-            reader = csv.reader(file, delimiter=max(_DELIMITERS, key=first.count), strict=True)
-            header = next(reader)
-            rows = [row for row in reader if row]
-    except UnicodeDecodeError:
-        raise UniverseError(f"The universe {path} is not UTF-8 text; save it as UTF-8.") from None
-    except csv.Error:
-        raise UniverseError(
-            f"The universe {path} is not a well-formed CSV file near line {reader.line_num}."
-        ) from None
-    if len(set(filter(None, header))) < len(list(filter(None, header))):
-        raise UniverseError(f"The universe {path} has two columns of one name; rename one.")
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(header):
-            raise UniverseError(
-                f"Row {number} of the universe {path} has {len(row)} cells, not {len(header)}."
-            )
-    return {name: [row[i] for row in rows] for i, name in enumerate(header)}
-
-
-def _read_parquet(path: Path) -> dict[str, list[str]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table: Any = pq.ParquetFile(path).read()
-        return {
-            name: table[name].cast(pa.string()).fill_null("").to_pylist()
-            for name in table.column_names
-            if not pa.types.is_nested(table.schema.field(name).type)
-        }
-    except (pa.ArrowException, OSError, KeyError):  # KeyError: two columns of one name
-        raise UniverseError(f"The universe {path} is not a readable Parquet file.") from None

@@ -33,12 +33,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import DTypeLike, NDArray
 
-from pathveil.raw.sources.cells import Texts
-
 _SHORT = 16  # below this length insertion beats merging
 _KIND_SHIFT = np.uint64(62)
-_MAX_DIGITS = 18
-_MINUS, _0, _9 = 45, 48, 57
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -74,26 +70,36 @@ class BoundedTrajectories:
         offsets: int64, shape (n + 1,).
         codes: int32, location codes.
         over_the_cap: how many trajectories were dropped.
+        repeats: how many visits were dropped because they repeat the one before.
+        instants: int64, the shape of ``codes``; the whole part of each visit's order value, a
+            time in seconds. None unless asked for.
+        past_the_grid: how many visits were cut off because the time grid ended before them.
     """
 
     offsets: NDArray[np.int64]
     codes: NDArray[np.int32]
     over_the_cap: int
+    instants: NDArray[np.int64] | None = None
+    past_the_grid: int = 0
+    repeats: int = 0
 
 
-def bound_contributions(visits: Visits, max_trajectories_per_unit: int) -> BoundedTrajectories:
+def bound_contributions(
+    visits: Visits, max_trajectories_per_unit: int, *, timed: bool = False
+) -> BoundedTrajectories:
     """Group visits into trajectories and keep the first c of each unit.
 
     Args:
         visits: the visits of all units.
         max_trajectories_per_unit: c.
+        timed: whether the visits' times are wanted too.
 
     Returns:
         The trajectories of the first unit (by code), then of the second, and so on.
     """
     starts, rows = rows_by_code(visits.unit, visits.units)
     location = visits.location[rows]
-    offsets, codes, over = _arrange(
+    offsets, codes, instants, over = _arrange(
         starts,
         _grouped(visits.trajectory, rows, np.int32),
         _grouped(visits.whole, rows, np.int64),
@@ -101,8 +107,9 @@ def bound_contributions(visits: Visits, max_trajectories_per_unit: int) -> Bound
         np.zeros(len(rows), dtype=np.int32) if visits.whole is None else location,
         location,
         max_trajectories_per_unit,
+        timed,
     )
-    return BoundedTrajectories(offsets, codes, over)
+    return BoundedTrajectories(offsets, codes, over, instants if timed else None)
 
 
 def _grouped(
@@ -120,67 +127,9 @@ def join(parts: Sequence[BoundedTrajectories]) -> BoundedTrajectories:
         offsets=np.concatenate([*offsets, before[-1:]]),
         codes=np.concatenate([np.empty(0, dtype=np.int32), *(part.codes for part in parts)]),
         over_the_cap=sum(part.over_the_cap for part in parts),
+        repeats=sum(part.repeats for part in parts),
+        past_the_grid=sum(part.past_the_grid for part in parts),
     )
-
-
-def rank_trajectory_ids(ids: Texts) -> NDArray[np.int32]:
-    """The place of each id in the order that the module's rule gives to all of them.
-
-    Args:
-        ids: distinct ids that lie one after the other.
-
-    Returns:
-        int32, shape (n,).
-    """
-    number, is_number, canonical = _as_whole_numbers(ids.starts, ids.stops, ids.data)
-    order = np.arange(len(ids))
-    if not canonical:
-        # Bytes settle only what the numbers leave open, so sort by them first.
-        order = _order_of_bytes(ids)
-    order = order[np.lexsort((number[order], ~is_number[order]))]
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return rank
-
-
-def _order_of_bytes(ids: Texts) -> NDArray[np.int64]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    offsets = np.append(ids.starts, ids.stops[-1:])
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(ids.data)]
-    array = pa.Array.from_buffers(pa.large_binary(), len(ids), buffers)
-    return np.asarray(pc.sort_indices(array).to_numpy(), dtype=np.int64)
-
-
-@njit(cache=True, nogil=True)
-def _as_whole_numbers(
-    starts: NDArray[np.int64], stops: NDArray[np.int64], data: NDArray[np.uint8]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_], bool]:
-    """Read ids as whole numbers, ``-?[0-9]{1,18}``.
-
-    Returns:
-        The value (0 for others); whether it is one; and whether all are one and are written so
-        that no two can have the same value (no leading zero, no minus zero).
-    """
-    number = np.zeros(len(starts), dtype=np.int64)
-    is_number = np.zeros(len(number), dtype=np.bool_)
-    canonical = True
-    for i in range(len(number)):
-        start, stop = starts[i], stops[i]
-        negative = start < stop and data[start] == _MINUS
-        start += 1 if negative else 0
-        value = np.int64(0)
-        good = 1 <= stop - start <= _MAX_DIGITS
-        for j in range(start, stop if good else start):
-            good &= _0 <= data[j] <= _9
-            value = value * 10 + data[j] - _0
-        if good:
-            number[i] = -value if negative else value
-            is_number[i] = True
-            canonical &= data[start] != _0 or (stop - start == 1 and not negative)
-        canonical &= good
-    return number, is_number, canonical
 
 
 @njit(cache=True, nogil=True)
@@ -219,10 +168,12 @@ def _arrange(
     tie: NDArray[np.int32],
     location: NDArray[np.int32],
     cap: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
+    timed: bool,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], int]:
     """Sort each unit's visits and write out its first ``cap`` trajectories."""
     offsets = np.empty(len(location) + 1, dtype=np.int64)
     codes = np.empty(len(location), dtype=np.int32)
+    instants = np.empty(len(location) if timed else 0, dtype=np.int64)
     offsets[0] = 0
     written = trajectories = over = 0
     longest = 0
@@ -250,10 +201,17 @@ def _arrange(
                 trajectories += seen <= cap
             if seen <= cap:
                 codes[written] = location[mine[i]]
+                if timed:
+                    instants[written] = whole[mine[i]]
                 written += 1
                 offsets[trajectories] = written
         over += max(seen - cap, 0)
-    return offsets[: trajectories + 1].copy(), codes[:written].copy(), over
+    return (
+        offsets[: trajectories + 1].copy(),
+        codes[:written].copy(),
+        instants[:written].copy() if timed else instants,
+        over,
+    )
 
 
 @njit(cache=True, nogil=True)

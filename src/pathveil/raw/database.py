@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pathveil.errors import InputError, ParameterError
 from pathveil.model.paths import Paths
+from pathveil.model.time_grid import TimeGrid, check_pairs
 from pathveil.model.universe import Universe
 
 
@@ -17,16 +18,21 @@ class TrajectoryDatabase:
 
     Attributes:
         offsets: int64, shape (n + 1,); trajectory i is ``codes[offsets[i]:offsets[i + 1]]``.
-        codes: int32, location codes into ``universe``.
+        codes: int32, location codes into ``universe``; with a time grid pairs, coded
+            slot · |L| + location, whose slots never decrease within a trajectory.
         universe: the public universe.
         max_trajectories_per_unit: c, the largest number of rows that one unit (a person) can
             have contributed. The sensitivity of every count follows it.
+        time_grid: the public time grid; None if the visits have no times.
+        rules: the public rules by which rows became trajectories, in words.
     """
 
     offsets: NDArray[np.int64]
     codes: NDArray[np.int32]
     universe: Universe
     max_trajectories_per_unit: int = 1
+    time_grid: TimeGrid | None = None
+    rules: tuple[str, ...] = ()
 
     @classmethod
     def from_sequences(
@@ -51,24 +57,47 @@ class TrajectoryDatabase:
         universe: Universe,
         *,
         max_trajectories_per_unit: int = 1,
+        time_grid: TimeGrid | None = None,
+        rules: tuple[str, ...] = (),
     ) -> "TrajectoryDatabase":
         """Wrap arrays without copying them (int64 offsets and int32 codes; others are converted).
 
         Args:
             offsets: shape (n + 1,), from 0 to ``len(codes)``, never decreasing.
-            codes: location codes, each in ``[0, len(universe))``.
+            codes: location codes, each in ``[0, len(universe))``; with a time grid
+                slot · |L| + location, the slots of a trajectory never decreasing.
             universe: the public universe.
             max_trajectories_per_unit: the caller's promise of how many of these rows can come
                 from one person. The default, 1, says every row is a different person.
+            time_grid: the public time grid of the codes, if they have times.
+            rules: the public rules by which rows became trajectories, for the certificate.
         """
         offsets = np.ascontiguousarray(_integers("offsets", offsets), dtype=np.int64)
         codes = _integers("codes", codes)
-        _check_rows(offsets, codes, len(universe))
+        _check_rows(offsets, codes, check_pairs(len(universe), time_grid))
+        if time_grid is not None:
+            _check_slots(offsets, codes, len(universe))
         return cls(
             offsets,
             np.ascontiguousarray(codes, dtype=np.int32),
             universe,
             check_max_trajectories(max_trajectories_per_unit),
+            time_grid,
+            rules,
+        )
+
+    @property
+    def pairs(self) -> int:
+        """The number of codes: |L|, or |L|·|T| with a time grid. Public."""
+        return check_pairs(len(self.universe), self.time_grid)
+
+    def without_times(self) -> "TrajectoryDatabase":
+        """The same trajectories as sequences of locations."""
+        if self.time_grid is None:
+            return self
+        codes = self.codes % np.int32(len(self.universe))
+        return TrajectoryDatabase(
+            self.offsets, codes, self.universe, self.max_trajectories_per_unit, rules=self.rules
         )
 
     def __len__(self) -> int:
@@ -76,11 +105,12 @@ class TrajectoryDatabase:
 
     def __repr__(self) -> str:
         # The exact number of people is private; a repr ends up in notebooks and logs.
-        return f"TrajectoryDatabase(<private>, universe of {len(self.universe)} locations)"
+        return f"TrajectoryDatabase(<private>, {self.universe.summary})"
 
     def paths(self) -> Paths:
-        """The trajectories as a multiset of paths, each of weight 1 (for the evaluation)."""
-        return Paths(self.offsets, self.codes, np.ones(len(self), dtype=np.int64))
+        """The trajectories' locations as a multiset of paths of weight 1 (for the evaluation)."""
+        codes = self.without_times().codes
+        return Paths(self.offsets, codes, np.ones(len(self), dtype=np.int64))
 
 
 def check_max_trajectories(value: int) -> int:
@@ -116,3 +146,11 @@ def _check_rows(offsets: NDArray[np.int64], codes: NDArray[np.integer], universe
         raise InputError("The offsets must rise from 0 to the number of codes.")
     if len(codes) and (codes.min() < 0 or codes.max() >= universe_size):
         raise InputError("A location code is outside the universe; codes run from 0 to |L| - 1.")
+
+
+def _check_slots(offsets: NDArray[np.int64], codes: NDArray[np.integer], size: int) -> None:
+    goes_back = np.diff(codes // size) < 0
+    first = offsets[(offsets > 0) & (offsets < len(codes))]
+    goes_back[first - 1] = False  # from one trajectory to the next it may
+    if goes_back.any():
+        raise InputError("Within a trajectory the time slots may not decrease.")

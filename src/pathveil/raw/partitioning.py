@@ -15,10 +15,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pathveil.errors import InputError
-from pathveil.raw.bounding import NO_VISITS, Visits, rank_trajectory_ids, rows_by_code
+from pathveil.raw.bounding import NO_VISITS, Visits, rows_by_code
 from pathveil.raw.sources.cells import NO_TEXTS, OrderKeys, Texts
 from pathveil.raw.sources.encoding import EncodedPiece
 from pathveil.raw.sources.text_codes import TextCodes, hash_texts
+from pathveil.raw.trajectory_ids import rank_trajectory_ids
 
 BUCKETS = 64
 _BUCKET_SHIFT = np.uint64(64 - 6)  # the upper 6 bits: the hash tables use the lower ones

@@ -1,11 +1,9 @@
 """The release bundle on disk: written whole or not at all, read with suspicion."""
 
+import hashlib
 import json
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,18 +13,22 @@ from pydantic import ValidationError
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE, Certificate
 from pathveil.model.parameters import Parameters
+from pathveil.model.preparation import Preparation
+from pathveil.model.time_grid import TimeGrid
 from pathveil.release import tables
 from pathveil.release.datapackage import DATAPACKAGE, describe
-from pathveil.release.file_records import check_files, file_records
+from pathveil.release.error_table_csv import ERROR_TABLE, error_table_csv, read_error_table
+from pathveil.release.file_records import SIGNATURE, check_files, file_records
 from pathveil.release.measured_tree import prefix_counts
+from pathveil.release.staging import probe, staged
 from pathveil.report.page import REPORT, render_report
 
 if TYPE_CHECKING:
     from pathveil.release.release import Release
+    from pathveil.release.signature import Signer
 
 STAMP = "NOT-PRIVATE.txt"
 INTERNAL_MARK = "INTERNAL"
-STAGING = ".pathveil-"
 
 
 def is_taken(directory: Path) -> bool:
@@ -58,19 +60,23 @@ def check_free(directory: Path) -> None:
     target = directory.absolute()
     try:
         beside = next(folder for folder in target.parents if os.path.lexists(folder))
-        Path(tempfile.mkdtemp(prefix=STAGING, dir=beside)).rmdir()
+        probe(beside)
     except OSError as error:
         raise ReleaseError(f"Can't write to {directory}: {error.strerror}.") from None
 
 
-def write_bundle(release: "Release", directory: Path, *, csv: bool = False) -> Path:
+def write_bundle(
+    release: "Release", directory: Path, *, csv: bool = False, signer: "Signer | None" = None
+) -> Path:
     """Write the bundle; see `Release.write`."""
     check_free(directory)
     try:
-        with _staged(directory) as staging:
+        with staged(directory) as staging:
             _write_files(release, staging, csv=csv)
             certificate = release.certificate.model_copy(update={"files": file_records(staging)})
             _write_text(staging / CERTIFICATE_FILE, certificate.model_dump_json(indent=2) + "\n")
+            if signer is not None:
+                _write_text(staging / SIGNATURE, signer.sign(staging))
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "writing failed"
         raise ReleaseError(
@@ -94,8 +100,11 @@ def read_release(directory: str | Path) -> "Release":
     _check_not_internal(directory)
     _check_listing(certificate)
     check_files(directory, certificate)
-    universe = tables.read_locations(directory / tables.LOCATIONS)
-    parameters = _parameters(certificate)
+    choices = certificate.implementation
+    universe = tables.read_locations(directory / tables.LOCATIONS, choices.universe_origin)
+    record = certificate.implementation.time_grid
+    grid = None if record is None else tables.read_times(directory / tables.TIMES, record)
+    parameters = _parameters(certificate, grid)
     if parameters.universe_size != len(universe):
         raise ReleaseError("The certificate and the list of locations disagree about |L|.")
     tree = tables.read_tree(
@@ -105,11 +114,25 @@ def read_release(directory: str | Path) -> "Release":
         is_private=certificate.status != NOT_PRIVATE,
     )
     if parameters.method != "calibrated":
-        return Release(universe, tree)
-    paths = tables.read_trajectories(directory / tables.TRAJECTORIES, universe)
+        return Release(universe, tree, ledger=certificate.ledger).read_by(choices.trajectory_rules)
+    paths = tables.read_trajectories(directory / tables.TRAJECTORIES, universe, grid)
     if not np.array_equal(prefix_counts(tree, paths), tree.estimate):
         raise ReleaseError("The estimates of the prefix tree are not those of the trajectories.")
-    return Release(universe, tree, paths)
+    errors = None
+    if ERROR_TABLE in certificate.files:
+        errors = read_error_table(directory / ERROR_TABLE)
+    release = Release(universe, tree, paths, certificate.ledger, errors=errors)
+    return release.read_by(choices.trajectory_rules)
+
+
+def certificate_sha256(directory: Path) -> str:
+    """The hash of a bundle's certificate, which holds those of all the other files."""
+    try:
+        return hashlib.sha256((directory / CERTIFICATE_FILE).read_bytes()).hexdigest()
+    except OSError as error:
+        raise ReleaseError(
+            f"Can't read {directory / CERTIFICATE_FILE}: {error.strerror}."
+        ) from None
 
 
 def read_certificate(directory: Path) -> Certificate:
@@ -139,7 +162,12 @@ def _check_listing(certificate: Certificate) -> None:
     needed = {tables.TRAJECTORIES, tables.TREE, tables.LOCATIONS, DATAPACKAGE, REPORT}
     if certificate.status == NOT_PRIVATE:
         needed.add(STAMP)
-    wrong = (certificate.files.keys() - {tables.TRAJECTORIES_CSV}) ^ needed
+    if certificate.implementation.time_grid is not None:
+        needed.add(tables.TIMES)
+    optional = {tables.TRAJECTORIES_CSV}
+    if certificate.implementation.method == "calibrated":
+        optional.add(ERROR_TABLE)
+    wrong = (certificate.files.keys() - optional) ^ needed
     if wrong:
         raise ReleaseError(
             "The certificate does not list exactly the files of a release: see "
@@ -154,7 +182,10 @@ def verify_bundle(directory: Path) -> "Release":
     if not found.adds_up():
         raise ReleaseError("The certificate's budget does not add up to its epsilon.")
     if not tables.same_trajectories(
-        directory / tables.TRAJECTORIES, release.paths(), release.universe
+        directory / tables.TRAJECTORIES,
+        release.timed_paths(),
+        release.universe,
+        release.time_grid,
     ):
         raise ReleaseError("The trajectories are not those of the prefix tree.")
     if found.implementation.software_version != expected.implementation.software_version:
@@ -169,7 +200,7 @@ def verify_bundle(directory: Path) -> "Release":
     return release
 
 
-def _parameters(certificate: Certificate) -> Parameters:
+def _parameters(certificate: Certificate, grid: TimeGrid | None) -> Parameters:
     choices = certificate.implementation
     try:
         return Parameters.choose(
@@ -180,15 +211,30 @@ def _parameters(certificate: Certificate) -> Parameters:
             method=choices.method,
             max_trajectories_per_unit=choices.max_trajectories_per_unit,
             max_nodes=choices.max_nodes,
+            time_grid=grid,
+            preparations=tuple(
+                Preparation(
+                    choice.measurement,
+                    Fraction(choice.epsilon),
+                    choice.sensitivity,
+                    choice.rule,
+                    Fraction(choice.delta),
+                )
+                for choice in certificate.accounting.choices
+            ),
         )
     except ParameterError as error:
         raise ReleaseError(f"The certificate's parameters can't be right: {error}") from None
 
 
 def _write_files(release: "Release", folder: Path, *, csv: bool) -> None:
-    universe, paths = release.universe, release.paths()
+    universe = release.universe
     tables.write_trajectories(
-        folder / tables.TRAJECTORIES, paths, universe, is_private=release.is_private
+        folder / tables.TRAJECTORIES,
+        release.timed_paths(),
+        universe,
+        release.time_grid,
+        is_private=release.is_private,
     )
     tables.write_tree(folder / tables.TREE, release.tree, universe)
     for name, text in _texts(release, csv=csv).items():
@@ -203,9 +249,13 @@ def _texts(release: "Release", *, csv: bool) -> dict[str, str]:
         REPORT: render_report(release, release.certificate),
         DATAPACKAGE: json.dumps(describe(release, csv=csv), indent=2, ensure_ascii=False) + "\n",
     }
+    if release.time_grid is not None:
+        texts[tables.TIMES] = tables.times_csv(release.time_grid)
+    if release.error_table is not None:
+        texts[ERROR_TABLE] = error_table_csv(release.error_table)
     if csv:
         texts[tables.TRAJECTORIES_CSV] = tables.trajectories_csv(
-            release.paths(), universe, release.longest
+            release.timed_paths(), universe, release.time_grid, release.longest
         )
     if not release.is_private:
         texts[STAMP] = (
@@ -217,20 +267,3 @@ def _texts(release: "Release", *, csv: bool) -> dict[str, str]:
 
 def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
-
-
-@contextmanager
-def _staged(directory: Path) -> Iterator[Path]:
-    """A private folder beside the target that becomes it, or is removed."""
-    target = directory.absolute()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=STAGING, dir=target.parent))
-    try:
-        yield staging
-        for path in staging.iterdir():
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
-        staging.chmod(0o755)
-        staging.replace(target)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)

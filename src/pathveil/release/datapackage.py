@@ -4,21 +4,26 @@ from typing import TYPE_CHECKING, Any
 
 from pathveil.model.certificate import CERTIFICATE_FILE
 from pathveil.release import tables
+from pathveil.release.error_table_csv import COLUMNS, ERROR_TABLE
 
 if TYPE_CHECKING:
     from pathveil.release.release import Release
 
 DATAPACKAGE = "datapackage.json"
+_SLOTS_OF = {"day": "day", "week": "week", "dates": "calendar"}
 
 
 def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
     """The descriptor of the bundle's tables."""
+    grid = release.time_grid
+    timed = grid is not None
     resources = [
         _resource(
             "trajectories",
             tables.TRAJECTORIES,
-            "The released trajectories: distinct lists of locations and how often each occurs.",
-            {"locations": "array", "count": "integer"},
+            "The released trajectories: distinct lists of locations"
+            f"{', with the times of the visits,' if timed else ''} and how often each occurs.",
+            {"locations": "array", **({"times": "array"} if timed else {}), "count": "integer"},
         ),
         _resource(
             "prefix_tree",
@@ -28,14 +33,44 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
                 "parent": "integer",
                 "level": "integer",
                 "location": "string",
+                **({"time": "string"} if timed else {}),
                 "noisy_count": "integer",
                 "estimate": "integer",
             },
         ),
-        _resource("locations", tables.LOCATIONS, "The public universe.", _location_fields(release)),
+        _resource(
+            "locations",
+            tables.LOCATIONS,
+            f"The public universe, made from: {release.universe.origin}.",
+            _location_fields(release),
+        ),
     ]
+    if grid is not None:
+        resources.append(
+            _resource(
+                "times",
+                tables.TIMES,
+                f"The public time grid: slots of the {_SLOTS_OF[grid.kind]} by the wall clock of "
+                f"{grid.time_zone}, each named by its start; the end is not part of it.",
+                {"time": "string", "end": "string"},
+            )
+        )
+    if release.error_table is not None:
+        resources.append(
+            _resource(
+                "error_table",
+                ERROR_TABLE,
+                "Intervals for count queries, by the number of distinct locations asked for (-1: "
+                "several, one of which no released trajectory visits) and the released count: "
+                "low_90 and high_90 are the bounds at the level of 90%.",
+                dict.fromkeys(COLUMNS, "integer"),
+            )
+        )
     if csv:
-        positions = {f"location_{i}": "string" for i in range(1, release.longest + 1)}
+        names = ("location", "time") if timed else ("location",)
+        positions = {
+            f"{name}_{i}": "string" for i in range(1, release.longest + 1) for name in names
+        }
         resources.append(
             _resource(
                 "trajectories-csv",

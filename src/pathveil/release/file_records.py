@@ -6,6 +6,9 @@ from pathlib import Path
 from pathveil.errors import ReleaseError
 from pathveil.model.certificate import CERTIFICATE_FILE, Certificate, FileRecord
 
+# Added after the certificate was written, so the certificate can't list it; it lists the others.
+SIGNATURE = "signature.json"
+
 
 def file_records(folder: Path) -> dict[str, FileRecord]:
     """The size and hash of every file of a folder, by name."""
@@ -26,7 +29,7 @@ def check_files(directory: Path, certificate: Certificate) -> None:
 
 def _check_names(directory: Path, listed: set[str]) -> None:
     try:
-        present = {path.name for path in directory.iterdir()} - {CERTIFICATE_FILE}
+        present = {path.name for path in directory.iterdir()} - {CERTIFICATE_FILE, SIGNATURE}
     except OSError as error:
         raise ReleaseError(f"Can't read {directory}: {error.strerror}.") from None
     if present != listed:

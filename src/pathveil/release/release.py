@@ -1,24 +1,40 @@
 """A release: what was published, in memory, and the questions one can ask it."""
 
 from collections.abc import Collection, Sequence
+from copy import copy
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.analysis._visits import codes_of
 from pathveil.analysis.count_queries import count_ordered, count_prefix
 from pathveil.analysis.patterns import Pattern, top_patterns
+from pathveil.analysis.timed_queries import Step, TimedPaths, has_windows
 from pathveil.analysis.visit_index import VisitIndex
-from pathveil.model.certificate import Certificate
+from pathveil.errors import QueryError
+from pathveil.ledger.ledger import Charge
+from pathveil.model.certificate import Certificate, LedgerRecord
 from pathveil.model.noisy_tree import EstimatedTree
 from pathveil.model.parameters import Parameters
 from pathveil.model.paths import Paths
+from pathveil.model.time_grid import TimeGrid
+from pathveil.model.time_windows import slots_between, slots_in
 from pathveil.model.universe import Universe
+from pathveil.release.exports.methods import Exports
 from pathveil.release.generate import distinct_paths
+from pathveil.release.time_view import TimeView
+from pathveil.uncertainty.error_table import USUAL_LEVEL, ErrorTable
+from pathveil.uncertainty.estimate import Estimate
+
+if TYPE_CHECKING:
+    from pathveil.release.signature import Signer
+    from pathveil.uncertainty.error_model import ErrorModel
 
 
-class Release:
+class Release(Exports):
     """A differentially private release of a trajectory database.
 
     Everything here derives from the noisy tree and public parameters; asking costs no budget.
@@ -26,18 +42,36 @@ class Release:
     Attributes:
         universe: the public universe.
         tree: the noisy prefix tree with the released counts.
+        ledger: the charge that paid for it, as the certificate tells it; None if none did.
+        rules: the public rules by which rows became trajectories, in words.
 
     Args:
         universe: the public universe.
         tree: the tree.
-        paths: the released trajectories, distinct and in canonical order; None if they are
-            those that the tree implies.
+        paths: the released trajectories, distinct and in canonical order (with a time grid as
+            pair codes); None if they are those that the tree implies.
+        ledger: what its certificate says about a ledger.
+        errors: what its answers may be off by, or how to find out; None if that can't be known.
     """
 
-    def __init__(self, universe: Universe, tree: EstimatedTree, paths: Paths | None = None) -> None:
+    def __init__(
+        self,
+        universe: Universe,
+        tree: EstimatedTree,
+        paths: Paths | None = None,
+        ledger: LedgerRecord | None = None,
+        *,
+        errors: "ErrorModel | ErrorTable | None" = None,
+    ) -> None:
         self.universe = universe
         self.tree = tree
-        self._paths = distinct_paths(tree, tree.terminal()) if paths is None else paths
+        self.ledger = ledger
+        self.rules: tuple[str, ...] = ()
+        self._charge: Charge | None = None
+        self._errors = errors
+        released = distinct_paths(tree, tree.terminal()) if paths is None else paths
+        self._timed = TimedPaths(released, universe, tree.parameters.time_grid)
+        self._paths = self._timed.locations()
 
     @property
     def parameters(self) -> Parameters:
@@ -52,7 +86,25 @@ class Release:
     @property
     def certificate(self) -> Certificate:
         """What is promised, and what is not."""
-        return Certificate.of(self.parameters, is_private=self.is_private)
+        return Certificate.of(
+            self.parameters,
+            is_private=self.is_private,
+            ledger=self.ledger,
+            universe_origin=self.universe.origin,
+            trajectory_rules=self.rules,
+        )
+
+    def read_by(self, rules: Sequence[str]) -> "Release":
+        """This release, of trajectories that were read by these public rules."""
+        self.rules = tuple(rules)
+        return self
+
+    def paid_by(self, charge: Charge | None) -> "Release":
+        """This release with the charge that paid for it, which is told when it is written."""
+        paid = copy(self)
+        paid.ledger = charge.record if charge else None
+        paid._charge = charge  # noqa: SLF001  (a copy of this very class)
+        return paid
 
     def __len__(self) -> int:
         return int(self.paths().weights.sum())
@@ -65,8 +117,38 @@ class Release:
         )
 
     def paths(self) -> Paths:
-        """The distinct released trajectories with their multiplicities, in canonical order."""
+        """The distinct released trajectories with their multiplicities, in canonical order.
+
+        With times they are distinct as `timed_paths`; here they have locations only.
+        """
         return self._paths
+
+    def timed_paths(self) -> Paths:
+        """The same as pair codes, slot · |L| + location; without times, as `paths`."""
+        return self._timed.paths
+
+    @property
+    def time_grid(self) -> TimeGrid | None:
+        """The public time grid; None if the trajectories have no times."""
+        return self.parameters.time_grid
+
+    def during(self, start: str, end: str) -> TimeView:
+        """What happens in a time window, start included and end not.
+
+        Args:
+            start: ``HH:MM`` (every day), ``Mon HH:MM`` or an ISO 8601 date and time: where a
+                slot of the `time_grid` starts.
+            end: likewise; ``24:00`` is the end of the day.
+
+        Raises:
+            QueryError: if the release has no times, or the window cuts a slot.
+        """
+        window = slots_between(self.time_grid, start, end)
+        return TimeView(self.universe, f"{start}-{end}", self._timed.during(window))
+
+    def within(self, window: str) -> TimeView:
+        """`during` for a window in one text, such as ``07:00-10:00``."""
+        return TimeView(self.universe, window, self._timed.during(slots_in(self.time_grid, window)))
 
     @property
     def longest(self) -> int:
@@ -76,6 +158,25 @@ class Release:
     @cached_property
     def _index(self) -> VisitIndex:
         return VisitIndex.build(self)
+
+    @cached_property
+    def error_table(self) -> ErrorTable | None:
+        """What answers may be off by; None for "basic" and "full".
+
+        Worked out when it is first needed, from noisy measurements only. The trees of "basic" and
+        "full" are cut where counts fall under the threshold, and nothing in them tells how much
+        was cut: an honest interval can't be had from such a release.
+        """
+        if self._errors is None or isinstance(self._errors, ErrorTable):
+            return self._errors
+        return self._errors.table(self._paths)
+
+    @cached_property
+    def _is_named(self) -> NDArray[np.bool_]:
+        """Which locations released trajectories visit."""
+        named = np.zeros(len(self.universe), dtype=np.bool_)
+        named[self._paths.codes] = True
+        return named
 
     def to_sequences(self) -> list[list[str]]:
         """Every released trajectory as a list of labels."""
@@ -90,21 +191,87 @@ class Release:
             for _ in range(weight)
         ]
 
-    def count(self, locations: Collection[str]) -> int:
-        """How many released trajectories visit all of these locations, in any order."""
-        return int(self.count_many([locations])[0])
+    def to_timed_sequences(self) -> list[list[tuple[str, str]]]:
+        """Every released trajectory as a list of pairs (location label, slot label).
+
+        Raises:
+            QueryError: if the release has no times.
+        """
+        return self._timed.to_sequences()
+
+    def count(self, locations: Collection[Step], *, level: float = USUAL_LEVEL) -> Estimate:
+        """How many released trajectories visit all of these locations, in any order.
+
+        The answer is a whole number with an interval for the true count: ``low`` and ``high``
+        (None if the release has no `error_table`).
+
+        Args:
+            locations: labels; one that is repeated counts once. A pair of a label and a time
+                window, ``("A", "07:00-10:00")``, asks for a visit then (without an interval).
+            level: of the interval: 0.5, 0.6, 0.7, 0.8, 0.9 or 0.95.
+
+        Raises:
+            QueryError: if a label is not of the universe, or there is no such level.
+        """
+        if has_windows(locations):
+            return Estimate(self._timed.count(locations))
+        labels = cast("Collection[str]", locations)
+        answers = self.count_many([labels])
+        if self.error_table is None:
+            return Estimate(int(answers[0]))
+        low, high = self._intervals([labels], answers, level)
+        return Estimate(int(answers[0]), int(low[0]), int(high[0]), level)
 
     def count_many(self, queries: Sequence[Collection[str]]) -> NDArray[np.int64]:
         """The answers to many count queries at once, int64."""
         return self._index.count_many(queries)
 
-    def count_ordered(self, locations: Sequence[str]) -> int:
-        """How many released trajectories visit these locations in this order, gaps allowed."""
-        return count_ordered(self, locations)
+    def intervals_many(
+        self, queries: Sequence[Collection[str]], *, level: float = USUAL_LEVEL
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The intervals of the answers of `count_many`: low and high, both int64.
 
-    def count_prefix(self, locations: Sequence[str]) -> int:
-        """How many released trajectories start with exactly these locations."""
-        return count_prefix(self, locations)
+        Raises:
+            QueryError: if a label is not of the universe, there is no such level, or the release
+                has no intervals: only calibrated ones do.
+        """
+        return self._intervals(queries, self.count_many(queries), level)
+
+    def _intervals(
+        self, queries: Sequence[Collection[str]], answers: NDArray[np.int64], level: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        if self.error_table is None:
+            raise QueryError(
+                f"A release by the method {self.parameters.method!r} can't tell how far its "
+                "answers are off: what its threshold cut is not in it. Calibrated ones can."
+            )
+        coded = [set(codes_of(self.universe, query)) for query in queries]
+        named = (bool(self._is_named[list(codes)].all()) for codes in coded)
+        return self.error_table.intervals(
+            np.fromiter(map(len, coded), np.int64, len(coded)),
+            answers,
+            np.fromiter(named, np.bool_, len(coded)),
+            level,
+        )
+
+    def count_ordered(self, locations: Sequence[Step]) -> int:
+        """How many released trajectories visit these locations in this order, gaps allowed.
+
+        Without an interval: no measurement says how far the order of distant visits is off.
+        "A in the morning, then B" is ``[("A", "07:00-10:00"), "B"]``.
+        """
+        if has_windows(locations):
+            return self._timed.count_ordered(locations)
+        return count_ordered(self, cast("Sequence[str]", locations))
+
+    def count_prefix(self, locations: Sequence[Step]) -> int:
+        """How many released trajectories start with exactly these locations.
+
+        Without an interval; for prefixes of the tree, its noisy counts are published beside.
+        """
+        if has_windows(locations):
+            return self._timed.count_prefix(locations)
+        return count_prefix(self, cast("Sequence[str]", locations))
 
     def top_patterns(
         self,
@@ -119,16 +286,25 @@ class Release:
             self, k, contiguous=contiguous, min_length=min_length, max_length=max_length
         )
 
-    def write(self, directory: str | Path, *, csv: bool = False) -> Path:
+    def write(
+        self, directory: str | Path, *, csv: bool = False, signer: "Signer | None" = None
+    ) -> Path:
         """Write the release bundle; it appears whole or not at all.
+
+        If a charge paid for the release, the ledger then records that it was published.
 
         Args:
             directory: a folder that does not exist yet, or is empty.
             csv: also write the trajectories as CSV.
+            signer: who signs it; see `pathveil.release.signature`.
 
         Raises:
             ReleaseError: if the folder is taken or can't be written.
+            LedgerError: if the ledger can't be told. The bundle is whole and paid for then.
         """
-        from pathveil.release.bundle import write_bundle
+        from pathveil.release.bundle import certificate_sha256, write_bundle
 
-        return write_bundle(self, Path(directory), csv=csv)
+        written = write_bundle(self, Path(directory), csv=csv, signer=signer)
+        if self._charge is not None:
+            self._charge.published(certificate_sha256(written))
+        return written

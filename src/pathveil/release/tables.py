@@ -14,50 +14,47 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from pathveil.errors import ReleaseError, UniverseError
-from pathveil.model.certificate import NOT_PRIVATE
+from pathveil.model.certificate import NOT_PRIVATE, TimeGridRecord
 from pathveil.model.noisy_tree import EstimatedTree
 from pathveil.model.parameters import Parameters
 from pathveil.model.paths import Paths
-from pathveil.model.universe import Universe
+from pathveil.model.time_grid import FILE, TimeGrid
+from pathveil.model.universe import LISTED, Universe
 from pathveil.release.canonical_order import in_canonical_order
 from pathveil.release.csv_cells import escape, unescape
 
 TRAJECTORIES, TRAJECTORIES_CSV = "trajectories.parquet", "trajectories.csv"
-TREE, LOCATIONS = "prefix_tree.parquet", "locations.csv"
-
-_TRAJECTORIES_SCHEMA = pa.schema({"locations": pa.list_(pa.string()), "count": pa.int64()})
-_TREE_SCHEMA = pa.schema(
-    {
-        "parent": pa.int64(),
-        "level": pa.int32(),
-        "location": pa.string(),
-        "noisy_count": pa.int64(),
-        "estimate": pa.int64(),
-    }
-)
+TREE, LOCATIONS, TIMES = "prefix_tree.parquet", "locations.csv", "times.csv"
 
 
-def write_trajectories(path: Path, paths: Paths, universe: Universe, *, is_private: bool) -> None:
-    """One row per distinct trajectory: its list of locations and how often it was released."""
-    _write_parquet(path, _trajectories(paths, universe), is_private=is_private)
+def write_trajectories(
+    path: Path, paths: Paths, universe: Universe, grid: TimeGrid | None, *, is_private: bool
+) -> None:
+    """One row per distinct trajectory: its locations, their times, how often it was released."""
+    _write_parquet(path, _trajectories(paths, universe, grid), is_private=is_private)
 
 
-def same_trajectories(path: Path, paths: Paths, universe: Universe) -> bool:
+def same_trajectories(path: Path, paths: Paths, universe: Universe, grid: TimeGrid | None) -> bool:
     """Whether a file of a bundle holds exactly these trajectories, in this order."""
-    found = _read_parquet(path, _TRAJECTORIES_SCHEMA)
-    return bool(found.equals(_trajectories(paths, universe)))
+    expected = _trajectories(paths, universe, grid)
+    return bool(_read_parquet(path, expected.schema).equals(expected))
 
 
-def read_trajectories(path: Path, universe: Universe) -> Paths:
+def read_trajectories(path: Path, universe: Universe, grid: TimeGrid | None) -> Paths:
     """The distinct trajectories of a bundle, checked to be in canonical order."""
-    table = _read_parquet(path, _TRAJECTORIES_SCHEMA)
+    nothing = Paths(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
+    table = _read_parquet(path, _trajectories(nothing, universe, grid).schema)
     lists = table["locations"].combine_chunks()
-    codes = pc.index_in(lists.flatten(), value_set=_labels(universe))
+    times = None if grid is None else table["times"].combine_chunks()
+    lengths = pc.list_value_length(lists)
+    if times is not None and not pc.list_value_length(times).equals(lengths):
+        raise ReleaseError(f"{path} does not have one time for each location.")
     paths = Paths(
-        np.concatenate((np.zeros(1, np.int64), pc.list_value_length(lists).to_numpy().cumsum())),
-        codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32),
+        np.concatenate((np.zeros(1, np.int64), lengths.to_numpy().cumsum())),
+        _codes(lists.flatten(), None if times is None else times.flatten(), universe, grid),
         table["count"].to_numpy(),
     )
     if np.any(paths.codes < 0) or np.any(paths.weights < 1) or not in_canonical_order(paths):
@@ -65,13 +62,23 @@ def read_trajectories(path: Path, universe: Universe) -> Paths:
     return paths
 
 
-def trajectories_csv(paths: Paths, universe: Universe, longest: int) -> str:
-    """The same as CSV: the count, then one column per position, empty after the end."""
+def trajectories_csv(paths: Paths, universe: Universe, grid: TimeGrid | None, longest: int) -> str:
+    """The same as CSV: the count, then one column (two with times) per position, else empty."""
     cells = [escape(label) for label in universe.labels]
+    names = ("location",) if grid is None else ("location", "time")
+
+    def cells_of(code: int) -> tuple[str, ...]:
+        slot, location = divmod(code, len(cells))
+        return (cells[location],) if grid is None else (cells[location], grid.labels[slot])
+
     codes, offsets = paths.codes.tolist(), paths.offsets.tolist()
-    header = ["count", *(f"location_{i}" for i in range(1, longest + 1))]
+    header = ["count", *(f"{name}_{i}" for i in range(1, longest + 1) for name in names)]
     rows = (
-        [weight, *(cells[code] for code in codes[a:b]), *[""] * (longest - (b - a))]
+        [
+            weight,
+            *(cell for code in codes[a:b] for cell in cells_of(code)),
+            *[""] * (len(names) * (longest - (b - a))),
+        ]
         for a, b, weight in zip(offsets[:-1], offsets[1:], paths.weights.tolist(), strict=True)
     )
     return _csv(header, rows)
@@ -79,15 +86,18 @@ def trajectories_csv(paths: Paths, universe: Universe, longest: int) -> str:
 
 def write_tree(path: Path, tree: EstimatedTree, universe: Universe) -> None:
     """One row per node that passed the threshold."""
+    grid = tree.parameters.time_grid
+    location, time = _label_columns(tree.location, universe, grid)
     table = pa.table(
         {
             "parent": pa.array(tree.parent),
             "level": pa.array(tree.level),
-            "location": _labels(universe).take(pa.array(tree.location)),
+            "location": location,
+            **({} if time is None else {"time": time}),
             "noisy_count": pa.array(tree.noisy_count),
             "estimate": pa.array(tree.estimate),
         },
-        schema=_TREE_SCHEMA,
+        schema=_tree_schema(grid),
     )
     _write_parquet(path, table, is_private=tree.is_private)
 
@@ -101,24 +111,29 @@ def locations_csv(universe: Universe) -> str:
     if universe.latitude is not None and universe.longitude is not None:
         header += ["latitude", "longitude"]
         columns += [
-            [repr(float(degrees)) for degrees in coordinate]
+            ["" if np.isnan(degrees) else repr(float(degrees)) for degrees in coordinate]
             for coordinate in (universe.latitude, universe.longitude)
         ]
     return _csv(header, zip(*columns, strict=True))
 
 
-def read_locations(path: Path) -> Universe:
-    """The universe of a bundle."""
+def read_locations(path: Path, origin: str = LISTED) -> Universe:
+    """The universe of a bundle, of which the certificate says how it was made."""
     try:
         text = path.read_text(encoding="utf-8")
         header, *rows = csv.reader(io.StringIO(text), strict=True)
         columns = dict(zip(header, zip(*rows, strict=True), strict=True))
-        degrees = {c: np.array(columns[c], float) for c in header if c.endswith("itude")}
+        degrees = {
+            c: np.array([cell or "nan" for cell in columns[c]], float)
+            for c in header
+            if c.endswith("itude")
+        }
         return Universe(
             [unescape(cell) for cell in columns["location"]],
             names=[unescape(cell) for cell in columns["name"]] if "name" in columns else None,
             latitude=degrees.get("latitude"),
             longitude=degrees.get("longitude"),
+            origin=origin,
         )
     except (ValueError, KeyError, csv.Error, UniverseError):
         raise ReleaseError(f"{path} is not a list of locations that pathveil wrote.") from None
@@ -128,15 +143,18 @@ def read_tree(
     path: Path, universe: Universe, parameters: Parameters, *, is_private: bool
 ) -> EstimatedTree:
     """The prefix tree of a bundle, checked to be one."""
-    table = _read_parquet(path, _TREE_SCHEMA)
+    grid = parameters.time_grid
+    table = _read_parquet(path, _tree_schema(grid))
     if is_private == _is_stamped(table):
         raise ReleaseError(f"{path} and the certificate disagree on whether it is private.")
-    codes = pc.index_in(table["location"], value_set=_labels(universe))
-    if codes.null_count:
-        raise ReleaseError(f"{path} names a location that the bundle's universe does not have.")
+    codes = _codes(table["location"], None if grid is None else table["time"], universe, grid)
+    if np.any(codes < 0):
+        raise ReleaseError(
+            f"{path} names a location or a time that the bundle's lists do not have."
+        )
     tree = EstimatedTree(
         parent=table["parent"].to_numpy(),
-        location=codes.to_numpy().astype(np.int32),
+        location=codes,
         level=table["level"].to_numpy(),
         noisy_count=table["noisy_count"].to_numpy(),
         estimate=table["estimate"].to_numpy(),
@@ -156,11 +174,13 @@ def tree_problem(tree: EstimatedTree) -> str | None:
     inner = parent >= 0
     if np.any(parent < -1) or np.any(parent >= index):
         return "a parent does not come before its child"
+    slot = tree.location // tree.parameters.universe_size
     order = np.lexsort((tree.location, parent, level))
     repeated = (np.diff(parent) == 0) & (np.diff(tree.location) == 0)
     problems = {
         "a level is not its parent's plus one": np.any(level[~inner] != 1)
         or np.any(level[inner] != level[parent[inner]] + 1),
+        "a time is before that of its parent": np.any(slot[inner] < slot[parent[inner]]),
         "it is higher than the certificate says": np.any(level > tree.parameters.height),
         "the nodes are not in canonical order": np.any(order != index) or np.any(repeated),
         "a noisy count is below the threshold": np.any(
@@ -172,17 +192,80 @@ def tree_problem(tree: EstimatedTree) -> str | None:
     return next((problem for problem, found in problems.items() if found), None)
 
 
-def _trajectories(paths: Paths, universe: Universe) -> Any:
+def times_csv(grid: TimeGrid) -> str:
+    """The public time grid, in order: each slot by its start, and its end."""
+    return _csv(["time", "end"], zip(grid.labels, grid.ends_as_texts(), strict=True))
+
+
+def read_times(path: Path, record: TimeGridRecord) -> TimeGrid:
+    """The time grid of a bundle, checked to be the one that the certificate names."""
+    try:
+        header, *rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8")), strict=True)
+        starts, ends = zip(*rows, strict=True)
+        grid = TimeGrid.of(starts, ends, time_zone=record.time_zone, name=record.name)
+        is_right = header == ["time", "end"] and record == TimeGridRecord.of(grid)
+        if record.name != FILE:
+            is_right &= grid == TimeGrid.parse(record.name, record.time_zone)
+    except (ValueError, csv.Error):
+        is_right = False
+    if not is_right:
+        raise ReleaseError(f"{path} is not the time grid that the certificate names.")
+    return grid
+
+
+def _tree_schema(grid: TimeGrid | None) -> Any:
+    return pa.schema(
+        {
+            "parent": pa.int64(),
+            "level": pa.int32(),
+            "location": pa.string(),
+            **({} if grid is None else {"time": pa.string()}),
+            "noisy_count": pa.int64(),
+            "estimate": pa.int64(),
+        }
+    )
+
+
+def _trajectories(paths: Paths, universe: Universe, grid: TimeGrid | None) -> Any:
     if paths.offsets[-1] >= 2**31:
         raise ReleaseError("The release has more than 2^31 visits; lower the height.")
-    locations = pa.ListArray.from_arrays(
-        pa.array(paths.offsets, pa.int32()), _labels(universe).take(pa.array(paths.codes))
-    )
-    return pa.table({"locations": locations, "count": pa.array(paths.weights)})
+    offsets = pa.array(paths.offsets, pa.int32())
+    locations, times = _label_columns(paths.codes, universe, grid)
+    columns = {"locations": pa.ListArray.from_arrays(offsets, locations)}
+    if times is not None:
+        columns["times"] = pa.ListArray.from_arrays(offsets, times)
+    return pa.table({**columns, "count": pa.array(paths.weights)})
 
 
-def _labels(universe: Universe) -> Any:
-    return pa.array(universe.labels, pa.string())
+def _label_columns(
+    codes: NDArray[np.int32], universe: Universe, grid: TimeGrid | None
+) -> tuple[Any, Any]:
+    """The labels of the locations, and of the slots (None without a grid)."""
+    labels = pa.array(universe.labels, pa.string())
+    if grid is None:
+        return labels.take(pa.array(codes)), None
+    slot, location = np.divmod(codes, np.int32(len(universe)))
+    times = pa.array(grid.labels, pa.string()).take(pa.array(slot))
+    return labels.take(pa.array(location)), times
+
+
+def _codes(
+    locations: Any, times: Any, universe: Universe, grid: TimeGrid | None
+) -> NDArray[np.int32]:
+    """The codes of labels; negative where a location or a slot is not known."""
+    location = _positions(locations, universe.labels)
+    if grid is None:
+        return location.astype(np.int32)
+    slot = _positions(times, grid.labels)
+    known = (location >= 0) & (slot >= 0)
+    return np.where(known, slot * len(universe) + location, -1).astype(np.int32)
+
+
+def _positions(texts: Any, labels: tuple[str, ...]) -> NDArray[np.int64]:
+    found = pc.index_in(texts, value_set=pa.array(labels, pa.string())).fill_null(-1)
+    if isinstance(found, pa.ChunkedArray):
+        return np.asarray(found.to_numpy(), dtype=np.int64)
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _csv(header: list[str], rows: Iterable[Iterable[object]]) -> str:

@@ -4,8 +4,11 @@ Trajectories that share a prefix stand next to each other, so a node is a run of
 the children of a node is a histogram of the next location over its run; moving on to the children
 that survived is one stable scatter of the rows into shorter runs. Rows of nodes that died are
 left behind. Nothing is allocated per node and only locations that occur are touched, so |L| does
-not multiply the cost.
+not multiply the cost. Where there are more codes than fit a cache (with times |L|·|T| of them) the
+rows are counted by the ranks of the codes that occur; the counts that leave have the codes.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -20,6 +23,8 @@ from pathveil.raw.database import TrajectoryDatabase
 LEFT_BITS = MAX_HEIGHT.bit_length()
 LEFT_MASK = (1 << LEFT_BITS) - 1
 ONE_STEP = (1 << LEFT_BITS) - 1  # next + 1, left − 1
+# Above this many codes they are replaced by their ranks: a table of all would be slow and large.
+MOST_CODES = 1 << 20
 
 
 class MemoryCounter:
@@ -30,8 +35,10 @@ class MemoryCounter:
         self._rows = _first_rows(database.offsets)
         self._runs = np.array([0, len(database)], dtype=np.int64)
         self._run_node = np.zeros(1, dtype=np.int64)
-        self._slot = np.zeros(len(database.universe), dtype=np.int64)
-        self._counted: tuple[NDArray[np.int64], ExactCounts, NDArray[np.int32]] | None = None
+        self._codes, self._code_of_rank = _ranked(database)
+        size = database.pairs if self._code_of_rank is None else len(self._code_of_rank)
+        self._slot = np.zeros(size, dtype=np.int64)
+        self._counted: _Counted | None = None
 
     @property
     def universe(self) -> Universe:
@@ -48,24 +55,57 @@ class MemoryCounter:
         if self._counted is not None:
             self._descend(survivors)
         column = np.empty(len(self._rows), dtype=np.int32)
-        run, location, count = _histograms(
-            self._database.codes, self._rows, self._runs, self._slot, column
-        )
-        children = ExactCounts(self._run_node[run], location, count)
-        self._counted = (run, children, column)
+        run, location, count = _histograms(self._codes, self._rows, self._runs, self._slot, column)
+        code = location if self._code_of_rank is None else self._code_of_rank[location]
+        children = ExactCounts(self._run_node[run], code, count)
+        self._counted = _Counted(run, location, children, column)
         return children
 
     def _descend(self, survivors: Survivors) -> None:
         """Move the rows of the children that survived into runs of their own."""
         if self._counted is None:
             return
-        run, children, column = self._counted
+        last, children = self._counted, self._counted.children
         self._counted = None
         kept = _matches(children.node, children.location, survivors.parent, survivors.location)
         self._rows, self._runs = _partition(
-            self._rows, self._runs, column, run, children.location, children.count, kept, self._slot
+            self._rows,
+            self._runs,
+            last.column,
+            last.run,
+            last.location,
+            children.count,
+            kept,
+            self._slot,
         )
         self._run_node = kept[kept >= 0]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Counted:
+    """The level that was counted last.
+
+    Attributes:
+        run: int64, shape (m,); the run of each child.
+        location: int32, shape (m,); its code, or the rank of it.
+        children: what was counted, with codes.
+        column: int32, shape (rows,); what each row goes on to, as ``location``; -1 if it ends.
+    """
+
+    run: NDArray[np.int64]
+    location: NDArray[np.int32]
+    children: ExactCounts
+    column: NDArray[np.int32]
+
+
+def _ranked(
+    database: TrajectoryDatabase,
+) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+    """The visits' codes, and None; or their ranks among those that occur, and the code of each."""
+    if database.pairs <= MOST_CODES:
+        return database.codes, None
+    occurring, ranks = np.unique(database.codes, return_inverse=True)
+    return ranks.astype(np.int32), occurring
 
 
 @njit(cache=True)

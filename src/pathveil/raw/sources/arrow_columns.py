@@ -5,7 +5,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pathveil.raw.sources.cells import NO_TEXTS, Points, Texts
 from pathveil.raw.sources.columns import Columns
 from pathveil.raw.sources.raw_rows import RawRows
 
@@ -38,10 +40,7 @@ def _rows(table: Any, columns: Columns) -> RawRows:
     from pathveil.raw.sources.order_values import arrow_order_keys
     from pathveil.raw.sources.text_values import texts_of
 
-    location, lengths = _array(table, columns.location), None
-    if is_list_type(location.type):
-        lengths = location.value_lengths().cast("int64").fill_null(-1).to_numpy()
-        location = location.flatten()
+    location, lengths = _locations(table, columns.location)
     trajectory = order = None
     if columns.trajectory is not None:
         ids = _array(table, columns.trajectory)
@@ -52,8 +51,34 @@ def _rows(table: Any, columns: Columns) -> RawRows:
         unit=texts_of(_array(table, columns.unit), "unit", columns.unit),
         trajectory=trajectory,
         order=order,
-        location=texts_of(location, "location", columns.location),
-        lengths=None if lengths is None else np.asarray(lengths, dtype=np.int64),
+        location=location,
+        lengths=lengths,
+        points=_points(table, columns),
+    )
+
+
+def _locations(table: Any, column: str | None) -> tuple[Texts, NDArray[np.int64] | None]:
+    """The texts of the locations, and in list form the lengths of the lists."""
+    from pathveil.raw.sources.text_values import texts_of
+
+    if column is None:
+        return NO_TEXTS, None
+    location, lengths = _array(table, column), None
+    if is_list_type(location.type):
+        lengths = location.value_lengths().cast("int64").fill_null(-1).to_numpy()
+        lengths = np.asarray(lengths, dtype=np.int64)
+        location = location.flatten()
+    return texts_of(location, "location", column), lengths
+
+
+def _points(table: Any, columns: Columns) -> Points | None:
+    from pathveil.raw.sources.degrees import arrow_degrees
+
+    if columns.latitude is None or columns.longitude is None:
+        return None
+    return Points.of(
+        arrow_degrees(_array(table, columns.latitude), columns.latitude),
+        arrow_degrees(_array(table, columns.longitude), columns.longitude),
     )
 
 
@@ -61,6 +86,12 @@ def _array(table: Any, column: str) -> Any:
     """A column as one Arrow array, without its extension type."""
     import pyarrow as pa
 
+    from pathveil.raw.sources.text_values import uuid_texts
+
     chunks = table.column(column)
     array = chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()
-    return array.storage if isinstance(array, pa.ExtensionArray) else array
+    if not isinstance(array, pa.ExtensionArray):
+        return array
+    if array.type.extension_name == "arrow.uuid":
+        return uuid_texts(array.storage)
+    return array.storage

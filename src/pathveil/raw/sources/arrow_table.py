@@ -37,7 +37,7 @@ class ArrowStream:
         """Whether the column's type is a list."""
         return is_list_type(self._stream.schema.field(column).type)
 
-    def showable(self, universe: Universe, wanted: Sequence[str]) -> bool:  # noqa: ARG002
+    def showable(self, universe: Universe | None, wanted: Sequence[str]) -> bool:  # noqa: ARG002
         """A table's column names are not a row of data."""
         return True
 
@@ -76,7 +76,7 @@ class PandasFrame:
         """Whether the column's values are lists."""
         return is_list_type(self._column(column).type)
 
-    def showable(self, universe: Universe, wanted: Sequence[str]) -> bool:  # noqa: ARG002
+    def showable(self, universe: Universe | None, wanted: Sequence[str]) -> bool:  # noqa: ARG002
         """A frame's column names are not a row of data."""
         return True
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 UNREADABLE: Final = np.uint64(2**64 - 1)  # the `OrderKeys.rest` of what is not an order value
+_LATITUDE, _LONGITUDE = 90.0, 180.0  # as far as degrees go
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,10 +55,13 @@ class OrderKeys:
         whole: int64, shape (n,); the integer part (floor), or seconds since 1970 in UTC.
         rest: uint64, shape (n,); in the lower bits the fraction in units of 10⁻¹⁸, in the two
             upper ones the kind (0 number, 1 timestamp), or `UNREADABLE`. None if all are 0.
+        zoneless: bool, shape (n,); the timestamps that do not say in which zone they are, and
+            were read as UTC. None if there are none.
     """
 
     whole: NDArray[np.int64]
     rest: NDArray[np.uint64] | None
+    zoneless: NDArray[np.bool_] | None = None
 
     def readable(self) -> NDArray[np.bool_] | None:
         """Which values could be read, bool, shape (n,); None if all could."""
@@ -67,3 +71,26 @@ class OrderKeys:
         """The keys of some rows."""
         rest = None if self.rest is None else self.rest[rows]
         return OrderKeys(self.whole[rows], rest if rest is not None and rest.any() else None)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Points:
+    """Points on Earth; NaN in both where either can't be read.
+
+    Attributes:
+        latitude: float64, shape (n,), degrees north.
+        longitude: float64, shape (n,), degrees east.
+    """
+
+    latitude: NDArray[np.float64]
+    longitude: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, latitude: NDArray[np.float64], longitude: NDArray[np.float64]) -> "Points":
+        """Points of two columns of degrees, checked."""
+        good = (np.abs(latitude) <= _LATITUDE) & (np.abs(longitude) <= _LONGITUDE)
+        return cls(np.where(good, latitude, np.nan), np.where(good, longitude, np.nan))
+
+    def readable(self) -> NDArray[np.bool_]:
+        """Which points could be read; bool, shape (n,)."""
+        return ~np.isnan(self.latitude)

@@ -20,6 +20,12 @@ _WELL_KNOWN = {
     "location": ("location", "stop_id", "location_id", "tile_ID"),
 }
 
+# scikit-mobility and ours, TIDES vehicle_locations, GTFS
+_COORDINATES = {
+    "latitude": ("lat", "latitude", "stop_lat"),
+    "longitude": ("lng", "lon", "longitude", "stop_lon"),
+}
+
 _SHOWN = 30
 
 
@@ -31,18 +37,25 @@ class Columns:
         unit: who the row is about: the unit of privacy.
         trajectory: which of the unit's trajectories; without it the unit has a single one.
         order: the place in the trajectory; without it the order of the unit's rows.
-        location: the location, or in list form the list of locations.
+        location: the location, or in list form the list of locations. None if rows say where
+            they were by coordinates.
+        latitude: degrees north, together with ``longitude``.
+        longitude: degrees east.
     """
 
     unit: str
     trajectory: str | None
     order: str | None
-    location: str
+    location: str | None
+    latitude: str | None = None
+    longitude: str | None = None
 
     @property
     def used(self) -> tuple[str, ...]:
         """The names in use, each once, in the order of `ROLES`."""
-        names = (self.unit, self.trajectory, self.order, self.location)
+        names = (
+            self.unit, self.trajectory, self.order, self.location, self.latitude, self.longitude,
+        )  # fmt: skip
         return tuple(name for name in names if name is not None)
 
 
@@ -53,6 +66,9 @@ def choose_columns(
     trajectory: str | None = None,
     order: str | None = None,
     location: str | None = None,
+    latitude: str | None = None,
+    longitude: str | None = None,
+    has_cells: bool = False,
     showable: bool = True,
 ) -> Columns:
     """Settle the roles: explicit names win, then the well-known names of common formats.
@@ -63,6 +79,9 @@ def choose_columns(
         trajectory: the trajectory column.
         order: the order column.
         location: the location column.
+        latitude: the column of degrees north, for points instead of locations.
+        longitude: the column of degrees east.
+        has_cells: whether the universe has cells, so that points can be used.
         showable: whether an error may list ``available``. False if the names may be a first
             row of data, in a CSV file that has lost its header.
 
@@ -71,6 +90,8 @@ def choose_columns(
             location column.
     """
     named = dict(zip(ROLES, (unit, trajectory, order, location), strict=True))
+    _check_points(latitude, longitude, location, has_cells=has_cells)
+    named |= {"latitude": latitude, "longitude": longitude}
     explicit = [name for name in named.values() if name is not None]
     for role, name in named.items():
         if name is not None:
@@ -80,17 +101,53 @@ def choose_columns(
             "One column can't play two roles; name a different column for each of the unit, the "
             "trajectory, the order and the location, or leave the optional ones out."
         )
-    for role, name in named.items():
-        if name is None:
+    for role in ROLES:
+        if named[role] is None and not (role == "location" and latitude is not None):
             named[role] = _detect(role, available, taken=explicit)
-    if named["unit"] is None or named["location"] is None:
+    if has_cells and latitude is None and location is None:
+        named |= _detect_points(available, named["location"], taken=explicit)
+    if named["unit"] is None or (named["location"] is None and named["latitude"] is None):
         role = "unit" if named["unit"] is None else "location"
         why = " (whose privacy is protected)" if role == "unit" else ""
         raise ParameterError(
             f"A {role} column{why} is required and none was named or recognised; name it with "
             f"{role}=… or --{role}-column. {_listing(available, showable=showable)}"
         )
-    return Columns(named["unit"], named["trajectory"], named["order"], named["location"])
+    return Columns(named["unit"], **{role: named[role] for role in named if role != "unit"})
+
+
+def _check_points(
+    latitude: str | None, longitude: str | None, location: str | None, *, has_cells: bool
+) -> None:
+    if (latitude is None) != (longitude is None):
+        raise ParameterError(
+            "Points need both columns, --latitude-column and --longitude-column; name both or none."
+        )
+    if latitude is not None and location is not None:
+        raise ParameterError(
+            "A row says where it was by a location or by coordinates; name the location column or "
+            "the columns of latitude and longitude."
+        )
+    if latitude is not None and not has_cells:
+        raise ParameterError(
+            "Points can't be found in this universe: it has no cells. Use a universe such as "
+            "grid:36x28:37.70,-122.52,37.82,-122.35 or h3:8:45.40,-73.98,45.70,-73.47."
+        )
+
+
+def _detect_points(
+    available: Sequence[str], location: str | None, *, taken: Sequence[str]
+) -> dict[str, str | None]:
+    """Well-known columns of coordinates, both or none of them."""
+    found = {role: _detect(role, available, taken=taken) for role in _COORDINATES}
+    if None in found.values():
+        return {}
+    if location is not None:
+        raise ParameterError(
+            f"The location could be the column {location[:80]!r} or the point in "
+            f"{' and '.join(repr(name) for name in found.values())}; name one of them."
+        )
+    return found
 
 
 def resembles_columns(names: Sequence[str], wanted: Sequence[str]) -> bool:
@@ -116,7 +173,7 @@ def _check_named(role: str, name: str, available: Sequence[str], *, showable: bo
 
 
 def _detect(role: str, available: Sequence[str], *, taken: Sequence[str]) -> str | None:
-    known = [name for name in _WELL_KNOWN[role] if name not in taken]
+    known = [name for name in (_WELL_KNOWN | _COORDINATES)[role] if name not in taken]
     found = [name for name in available if name in known]
     if len(found) > 1:
         # Guessing wrong would protect the wrong thing, so we do not guess.

@@ -50,7 +50,7 @@ class CsvFile:
         """A cell of a CSV file is never a list."""
         return False
 
-    def showable(self, universe: Universe, wanted: Sequence[str]) -> bool:
+    def showable(self, universe: Universe | None, wanted: Sequence[str]) -> bool:
         """Whether the first line is surely a header, so that an error may list its cells.
 
         If somebody forgot the header, the first line is a person's row: a cell of it is a
@@ -58,7 +58,8 @@ class CsvFile:
         """
         from pathveil.raw.sources.order_values import is_order_text
 
-        if any(name in universe or is_order_text(name) for name in self.names):
+        known = universe or ()
+        if any(name in known or is_order_text(name) for name in self.names):
             return False
         return resembles_columns(self.names, wanted)
 
@@ -97,16 +98,24 @@ def _parse(
     block: bytes, too_long: int, *, columns: Columns, names: list[str], delimiter: str
 ) -> RawRows:
     """Turn a block of lines into rows."""
+    from pathveil.raw.sources.cells import NO_TEXTS, Points
     from pathveil.raw.sources.csv_lines import split_cells
+    from pathveil.raw.sources.degrees import text_degrees
     from pathveil.raw.sources.order_values import text_order_keys
 
     positions = [names.index(name) for name in columns.used]
     cells, malformed = split_cells(block, delimiter, len(names), positions)
     texts = dict(zip(columns.used, cells, strict=True))
+    points = None
+    if columns.latitude is not None and columns.longitude is not None:
+        points = Points.of(
+            text_degrees(texts[columns.latitude]), text_degrees(texts[columns.longitude])
+        )
     return RawRows(
         unit=texts[columns.unit],
         trajectory=None if columns.trajectory is None else texts[columns.trajectory],
         order=None if columns.order is None else text_order_keys(texts[columns.order]),
-        location=texts[columns.location],
+        location=NO_TEXTS if columns.location is None else texts[columns.location],
         unreadable=too_long + malformed,
+        points=points,
     )

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.model.universe import Universe
+from pathveil.raw.discretize import Places
 from pathveil.raw.sources.cells import NO_TEXTS, OrderKeys, Texts
 from pathveil.raw.sources.raw_rows import RawRows
-from pathveil.raw.sources.text_codes import MALFORMED, TextCodes, hash_texts, repeats
-from pathveil.raw.sources.text_values import text_buffers
+from pathveil.raw.sources.text_codes import MALFORMED, hash_texts, repeats
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -48,26 +47,16 @@ class EncodedPiece:
     outside: int
 
 
-def universe_codes(universe: Universe) -> TextCodes:
-    """The labels of a universe by their bytes, with the universe's own codes."""
-    import pyarrow as pa
-
-    labels = text_buffers(pa.array(universe.labels, pa.large_string()))
-    codes = TextCodes()
-    codes.add(labels, hash_texts(labels))
-    return codes
-
-
-def encode(rows: RawRows, known: TextCodes) -> EncodedPiece:
+def encode(rows: RawRows, places: Places) -> EncodedPiece:
     """Encode a piece.
 
     A row is malformed if its unit, trajectory or location is empty, not UTF-8 or holds a NUL, if
-    its order is not an order value, or its list is missing. An item of a list is malformed like
-    a location.
+    its order is not an order value, its list is missing, or its coordinates are not degrees. An
+    item of a list is malformed like a location.
 
     Args:
         rows: rows of the source.
-        known: `universe_codes`.
+        places: how rows name their locations.
     """
     unit = _Identities.of(rows.unit)
     trajectory = _Identities.of(NO_TEXTS if rows.trajectory is None else rows.trajectory)
@@ -75,10 +64,8 @@ def encode(rows: RawRows, known: TextCodes) -> EncodedPiece:
     row = np.arange(len(good))
     if rows.lengths is not None:
         row = np.repeat(row, np.maximum(rows.lengths, 0))
-    place = _Identities.of(rows.location)
-    readable = place.hashes != MALFORMED
+    location, readable = places.locate(rows)
     in_good_row = good if rows.lengths is None else good[row]
-    location = known.find(rows.location, place.hashes)
     usable = in_good_row & readable
     kept = np.flatnonzero(usable & (location >= 0))
     row = row[kept]

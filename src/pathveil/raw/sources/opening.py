@@ -4,24 +4,39 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pathveil.errors import InputError
+from pathveil.errors import InputError, PathveilError
+from pathveil.raw.sources.databases.addresses import (
+    file_kind,
+    named_database,
+    open_database,
+    refuse_query,
+)
 from pathveil.raw.sources.raw_rows import Source
 
 _PARQUET_MAGIC = b"PAR1"
 _PARQUET_NAMES = (".parquet", ".pq")
 
 
-def open_source(source: Any) -> Source:
-    """Open a file or wrap a table.
+def open_source(source: Any, *, query: str | None = None, table: str | None = None) -> Source:
+    """Open a file, a database or wrap a table.
 
     Args:
-        source: the path of a CSV or Parquet file, or an object with ``__arrow_c_stream__``.
+        source: the path of a CSV or Parquet file, a database, or an object with
+            ``__arrow_c_stream__``.
+        query: which rows of a database to read.
+        table: the table of a database, instead of a query.
 
     Raises:
-        InputError: if it is neither, or can't be opened.
+        ParameterError: if a database is given without a query or a table, or one of these
+            without a database.
+        InputError: if it is none of these, or can't be opened.
     """
     if isinstance(source, str | os.PathLike):
-        return _open_file(Path(source))
+        named = named_database(source) if isinstance(source, str) else None
+        if named is not None:
+            return open_database(*named, query, table)
+        return _open_file(Path(source), query, table)
+    refuse_query(query, table)
     from pathveil.raw.sources.arrow_table import ArrowStream, PandasFrame
 
     if not hasattr(source, "__arrow_c_stream__"):
@@ -34,13 +49,16 @@ def open_source(source: Any) -> Source:
     return ArrowStream(source)
 
 
-def _open_file(path: Path) -> Source:
+def _open_file(path: Path, query: str | None, table: str | None) -> Source:
     from pathveil.raw.sources.csv_file import CsvFile
     from pathveil.raw.sources.parquet_file import ParquetFile
 
     try:
         if path.is_dir():
             raise InputError(f"{path} is a folder; give one CSV or Parquet file.")
+        if kind := file_kind(path):
+            return open_database(kind, os.fspath(path), query, table)
+        refuse_query(query, table)
         with path.open("rb") as file:
             magic = file.read(len(_PARQUET_MAGIC))
         if magic == _PARQUET_MAGIC or path.suffix.lower() in _PARQUET_NAMES:
@@ -49,6 +67,6 @@ def _open_file(path: Path) -> Source:
     except OSError as error:
         raise InputError(f"Can't read {path}: {error.strerror or 'unknown failure'}.") from None
     except ValueError as error:
-        if isinstance(error, InputError):
+        if isinstance(error, PathveilError):
             raise
         raise InputError("That can't be the path of a file.") from None  # a NUL in it

@@ -30,8 +30,9 @@ def parse_order(
     data: NDArray[np.uint8],
     whole: NDArray[np.int64],
     rest: NDArray[np.uint64],
+    zoneless: NDArray[np.bool_],
 ) -> bool:
-    """Parse every cell into ``whole`` and ``rest`` (see `OrderKeys`).
+    """Parse every cell into ``whole``, ``rest`` and ``zoneless``, all False (see `OrderKeys`).
 
     Returns:
         Whether every cell is a whole number, so that ``rest`` is all zeros.
@@ -55,7 +56,7 @@ def parse_order(
             stop -= 1
         # No number has two signs after its first character.
         if stop - start >= 10 and data[start + 4] == _MINUS and data[start + 7] == _MINUS:
-            whole[row], rest[row] = _timestamp(data, start, stop)
+            whole[row], rest[row], zoneless[row] = _timestamp(data, start, stop)
         else:
             whole[row], rest[row] = _number(data, start, stop)
         plain &= rest[row] == 0
@@ -153,26 +154,26 @@ def _fraction_part(
 
 
 @njit(cache=True, nogil=True)
-def _timestamp(data: NDArray[np.uint8], start: int, stop: int) -> tuple[int, np.uint64]:
-    """``YYYY-MM-DD[Thh:mm[:ss[.digits]][zone]]`` as seconds since 1970 in UTC."""
+def _timestamp(data: NDArray[np.uint8], start: int, stop: int) -> tuple[int, np.uint64, bool]:
+    """``YYYY-MM-DD[Thh:mm[:ss[.digits]][zone]]`` as seconds since 1970 in UTC; has it no zone?"""
     year = _number_of_width(data, start, stop, 4)
     month = _number_of_width(data, start + 5, stop, 2)
     day = _number_of_width(data, start + 8, stop, 2)
     if year < 0 or not 1 <= month <= 12 or not 1 <= day <= _days_in_month(year, month):
-        return 0, UNREADABLE
+        return 0, UNREADABLE, False
     seconds = _days_since_1970(year, month, day) * 86_400
     at = start + 10
     if at == stop:
-        return seconds, TIMESTAMP
+        return seconds, TIMESTAMP, True
     if data[at] != _SPACE and data[at] != _T and data[at] != _T + _LOWER:
-        return 0, UNREADABLE
+        return 0, UNREADABLE, False
     good, at, time, fraction = _time_of_day(data, at + 1, stop)
     if not good:
-        return 0, UNREADABLE
+        return 0, UNREADABLE, False
     good, offset = _zone(data, at, stop)
     if not good:
-        return 0, UNREADABLE
-    return seconds + time - offset, np.uint64(fraction) | TIMESTAMP
+        return 0, UNREADABLE, False
+    return seconds + time - offset, np.uint64(fraction) | TIMESTAMP, at == stop
 
 
 @njit(cache=True, nogil=True)

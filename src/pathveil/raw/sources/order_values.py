@@ -23,8 +23,8 @@ from pathveil.raw.sources.cells import UNREADABLE, OrderKeys, Texts
 from pathveil.raw.sources.order_text import LARGEST, ONE, TIMESTAMP, parse_order
 from pathveil.raw.sources.text_values import decoded, is_text, text_buffers
 
-_FIRST_SECOND = -62_167_219_200  # 0000-01-01T00:00:00Z
-_LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z
+FIRST_SECOND = -62_167_219_200  # 0000-01-01T00:00:00Z
+LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z
 _TICKS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -32,8 +32,9 @@ def text_order_keys(texts: Texts) -> OrderKeys:
     """Read order values from their text."""
     whole = np.empty(len(texts), dtype=np.int64)
     rest = np.empty(len(texts), dtype=np.uint64)
-    plain = parse_order(texts.starts, texts.stops, texts.data, whole, rest)
-    return OrderKeys(whole, None if plain else rest)
+    zoneless = np.zeros(len(texts), dtype=np.bool_)
+    plain = parse_order(texts.starts, texts.stops, texts.data, whole, rest, zoneless)
+    return OrderKeys(whole, None if plain else rest, None if plain else zoneless)
 
 
 def arrow_order_keys(array: Any, column: str) -> OrderKeys:
@@ -105,8 +106,10 @@ def _time_keys(array: Any) -> OrderKeys:
     else:
         whole, fraction = np.divmod(values, per_second)
         fraction *= ONE // per_second
-    missing |= (whole < _FIRST_SECOND) | (whole > _LAST_SECOND)
-    return OrderKeys(whole, _rest(missing, fraction.view(np.uint64) | TIMESTAMP))
+    missing |= (whole < FIRST_SECOND) | (whole > LAST_SECOND)
+    has_zone = pa.types.is_timestamp(array.type) and array.type.tz is not None
+    zoneless = None if has_zone else np.ones(len(whole), dtype=np.bool_)
+    return OrderKeys(whole, _rest(missing, fraction.view(np.uint64) | TIMESTAMP), zoneless)
 
 
 def _missing(array: Any) -> NDArray[np.bool_]:

@@ -34,7 +34,7 @@ class ParquetFile:
         """Whether the column's type is a list."""
         return is_list_type(self._schema.field(column).type)
 
-    def showable(self, universe: Universe, wanted: Sequence[str]) -> bool:  # noqa: ARG002
+    def showable(self, universe: Universe | None, wanted: Sequence[str]) -> bool:  # noqa: ARG002
         """A Parquet schema is never a row of data."""
         return True
 

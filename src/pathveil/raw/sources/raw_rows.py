@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.model.universe import Universe
-from pathveil.raw.sources.cells import OrderKeys, Texts
+from pathveil.raw.sources.cells import OrderKeys, Points, Texts
 from pathveil.raw.sources.columns import Columns
 
 
@@ -25,6 +25,7 @@ class RawRows:
         lengths: int64, shape (n,); how many locations each row has, -1 for a missing list. None
             in long form.
         unreadable: how many further rows the source could not tell apart into cells.
+        points: where each row was, if rows give coordinates; ``location`` is empty then.
     """
 
     unit: Texts
@@ -33,6 +34,7 @@ class RawRows:
     location: Texts
     lengths: NDArray[np.int64] | None = None
     unreadable: int = 0
+    points: Points | None = None
 
 
 class Source(Protocol):
@@ -45,7 +47,7 @@ class Source(Protocol):
         """Whether a column holds lists, so that a row is a whole trajectory."""
         ...
 
-    def showable(self, universe: Universe, wanted: Sequence[str]) -> bool:
+    def showable(self, universe: Universe | None, wanted: Sequence[str]) -> bool:
         """Whether the column names are surely names, and not a row of data."""
         ...
 

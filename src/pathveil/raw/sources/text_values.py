@@ -13,6 +13,7 @@ from pathveil.errors import InputError
 from pathveil.raw.sources.cells import Texts
 
 _LARGEST_EXACT_FLOAT = 2.0**53
+_UUID_DIGITS = [place for place in range(36) if place not in {8, 13, 18, 23}]
 
 
 def texts_of(array: Any, role: str, column: str) -> Texts:
@@ -32,7 +33,7 @@ def texts_of(array: Any, role: str, column: str) -> Texts:
     check_has_text(array.type, role, column)
     array = decoded(array)
     if pa.types.is_floating(array.type):
-        array = _float_texts(array)
+        array = float_texts(array)
     elif not is_text(array.type):
         array = array.cast(pa.large_string())
     return text_buffers(array)
@@ -97,7 +98,23 @@ def text_buffers(array: Any) -> Texts:
     return Texts.from_offsets(offsets.astype(np.int64, copy=False), data)
 
 
-def _float_texts(array: Any) -> Any:
+def uuid_texts(array: Any) -> Any:
+    """UUIDs, as 16 bytes each, in their usual text: ``8-4-4-4-12`` small hexadecimal digits."""
+    import pyarrow as pa
+
+    present = np.asarray(array.is_valid())
+    octets = np.frombuffer(b"".join(array.drop_null().to_pylist()), dtype=np.uint8).reshape(-1, 16)
+    digits = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+    texts = np.full((len(octets), 36), ord("-"), dtype=np.uint8)
+    texts[:, _UUID_DIGITS[0::2]] = digits[octets >> 4]
+    texts[:, _UUID_DIGITS[1::2]] = digits[octets & 15]
+    offsets = np.concatenate([[0], np.cumsum(np.where(present, 36, 0))]).astype(np.int64)
+    buffers = [pa.py_buffer(np.packbits(present, bitorder="little")), pa.py_buffer(offsets)]
+    buffers.append(pa.py_buffer(texts.tobytes()))
+    return pa.Array.from_buffers(pa.large_string(), len(array), buffers)
+
+
+def float_texts(array: Any) -> Any:
     """Whole floats as integers, the others in their shortest form, NaN and infinities as null."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -1,0 +1,149 @@
+"""Count queries with a time window per location: "A in the morning, then B".
+
+A step of a query is a label, or a pair (label, window). Trajectories come as pair codes,
+slot · |L| + location; every function is one pass over the visits for each step.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.analysis._visits import codes_of, rows_at
+from pathveil.errors import QueryError
+from pathveil.model.paths import Paths
+from pathveil.model.time_grid import TimeGrid
+from pathveil.model.time_windows import slots_in
+from pathveil.model.universe import Universe
+
+Step = str | tuple[str, str]
+"""A label; or a label and a window, such as ``("A", "07:00-10:00")``."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TimedPaths:
+    """Trajectories with times.
+
+    Attributes:
+        paths: the multiset, as pair codes (without a grid: location codes).
+        universe: the public universe.
+        grid: the public time grid; None if there are no times.
+    """
+
+    paths: Paths
+    universe: Universe
+    grid: TimeGrid | None
+
+    def count(self, steps: Collection[Step]) -> int:
+        """How many trajectories make all these visits, in any order (one may serve two steps)."""
+        matched = np.ones(len(self.paths), dtype=np.bool_)
+        for step in self._parsed(steps):
+            visited = np.zeros(len(self.paths), dtype=np.bool_)
+            visited[rows_at(self.paths, self._places(step))] = True
+            matched &= visited
+        return self._weight(np.flatnonzero(matched))
+
+    def count_ordered(self, steps: Sequence[Step]) -> int:
+        """How many trajectories make these visits in this order, others in between allowed."""
+        rows = np.arange(len(self.paths), dtype=np.int64)
+        reached = self.paths.offsets[:-1]
+        for step in self._parsed(steps):
+            places = self._places(step)
+            # The earliest visit that fits leaves the most room for the steps to come.
+            found = np.searchsorted(places, reached)
+            some = found < len(places)
+            rows, found = rows[some], found[some]
+            inside = places[found] < self.paths.offsets[rows + 1]
+            rows, reached = rows[inside], places[found[inside]] + 1
+        return self._weight(rows)
+
+    def count_prefix(self, steps: Sequence[Step]) -> int:
+        """How many trajectories begin with exactly these visits."""
+        rows = np.arange(len(self.paths), dtype=np.int64)
+        for position, step in enumerate(self._parsed(steps)):
+            rows = rows[self.paths.lengths[rows] > position]
+            place = self.paths.offsets[rows] + position
+            rows = rows[np.isin(place, self._places(step))]
+        return self._weight(rows)
+
+    def locations(self) -> Paths:
+        """The same trajectories as location codes, row by row."""
+        if self.grid is None:
+            return self.paths
+        codes = self.paths.codes % np.int32(len(self.universe))
+        return Paths(self.paths.offsets, codes, self.paths.weights)
+
+    def during(self, window: NDArray[np.bool_]) -> "TimedPaths":
+        """Only the visits at some slots; trajectories without one are left out.
+
+        Args:
+            window: bool, shape (|T|,).
+        """
+        inside = window[self.paths.codes // len(self.universe)]
+        before = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(inside, dtype=np.int64)))
+        offsets: NDArray[np.int64] = before[self.paths.offsets]
+        some = np.flatnonzero(np.diff(offsets))
+        kept = np.concatenate((offsets[:-1][some], offsets[-1:]))
+        paths = Paths(kept, self.paths.codes[inside], self.paths.weights[some])
+        return TimedPaths(paths, self.universe, self.grid)
+
+    def to_sequences(self) -> list[list[tuple[str, str]]]:
+        """Every trajectory as a list of pairs (location label, slot label).
+
+        Raises:
+            QueryError: if there are no times.
+        """
+        if self.grid is None:
+            raise QueryError("The release has no times; use to_sequences().")
+        places, times = self.universe.labels, self.grid.labels
+        slot, location = np.divmod(self.paths.codes, np.int32(len(self.universe)))
+        visits = [(places[p], times[t]) for p, t in zip(location, slot, strict=True)]
+        rows = zip(self.paths.offsets[:-1], self.paths.offsets[1:], strict=True)
+        distinct = [visits[start:stop] for start, stop in rows]
+        return [
+            list(visits)
+            for visits, weight in zip(distinct, self.paths.weights, strict=True)
+            for _ in range(weight)
+        ]
+
+    def _parsed(self, steps: Collection[Step]) -> list[tuple[int, NDArray[np.bool_] | None]]:
+        if isinstance(steps, str):
+            raise QueryError("A query is several locations, not one text; write it as a list.")
+        pairs = [(step, None) if isinstance(step, str) else _pair(step) for step in steps]
+        codes = codes_of(self.universe, [label for label, _ in pairs])
+        return [
+            (code, None if window is None else slots_in(self.grid, window))
+            for code, (_, window) in zip(codes, pairs, strict=True)
+        ]
+
+    def _places(self, step: tuple[int, NDArray[np.bool_] | None]) -> NDArray[np.int64]:
+        """Where visits fit a step: ascending positions in the codes."""
+        code, window = step
+        places = np.flatnonzero(self.paths.codes % np.int32(len(self.universe)) == code)
+        if window is None:
+            return places
+        return places[window[self.paths.codes[places] // len(self.universe)]]
+
+    def _weight(self, rows: NDArray[np.int64]) -> int:
+        return int(self.paths.weights[rows].sum())
+
+
+def has_windows(steps: Collection[Step]) -> bool:
+    """Whether a query names a time window."""
+    return any(isinstance(step, tuple) for step in steps)
+
+
+def read_step(text: str, universe: Universe) -> Step:
+    """A step as one types it: ``A`` or ``A@07:00-10:00``. A label may hold an ``@`` itself."""
+    label, at, window = text.rpartition("@")
+    if text in universe or not at or label not in universe:
+        return text
+    return label, window
+
+
+def _pair(step: object) -> tuple[str, str]:
+    match step:
+        case (str(label), str(window)):
+            return label, window
+    raise QueryError("A step of a query is a label, or a label and a window such as 07:00-10:00.")

@@ -1,0 +1,61 @@
+"""``pathveil export``: a release as a file that other tools read."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pathveil.cli import options
+
+
+def export(
+    directory: options.Bundle,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The file. It may not lie in a release bundle.")
+    ],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="'csv' or 'parquet' (one row per visit), 'geojson' or 'geoparquet' (flows as "
+            "lines), or 'xes' (an event log for process mining). Default: by the file's ending.",
+        ),
+    ] = None,
+    names: Annotated[
+        str,
+        typer.Option(
+            help="Column names of csv and parquet: 'pathveil', 'scikit-mobility', 'movingpandas' "
+            "or 'gtfs'."
+        ),
+    ] = "pathveil",
+    flows: Annotated[
+        str,
+        typer.Option(
+            help="Flows of geojson and geoparquet: 'transitions' (what directly follows what) or "
+            "'origin-destination'."
+        ),
+    ] = "transitions",
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Write a release as one file for other tools. It costs no budget.
+
+    Example: `pathveil export release --format csv --names scikit-mobility --out visits.csv`
+    """
+    from pathveil.cli.console import print_json, progress, stdout_console
+    from pathveil.release.bundle import read_release
+    from pathveil.release.exports.writing import check_target, choose_format
+
+    chosen = choose_format(out, kind)
+    check_target(out, overwrite=force)
+    release = read_release(directory)
+    with progress("Writing"):
+        release.export(out, format=chosen, names=names, flows=flows, overwrite=force)
+    if json:
+        print_json({"file": str(out), "format": chosen, "status": release.certificate.status})
+        return
+    console = stdout_console()
+    if not release.is_private:
+        console.print("NOT PRIVATE: the noise was injected.", style="bold red")
+    console.print(f"Wrote {out} ({chosen}).", highlight=False, markup=False)

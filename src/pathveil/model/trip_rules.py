@@ -1,0 +1,110 @@
+"""The public rules by which a unit's visits become trajectories.
+
+They are choices of the publisher, made without looking at the data, and stand on the certificate.
+Each looks at one unit's own visits only, so the bound on a unit's contribution holds as before.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from pathveil.errors import ParameterError
+from pathveil.model.moments import check_time_zone
+
+SplitKind = Literal["none", "gap", "day", "week"]
+
+_GAP = re.compile(r"gap:([1-9]\d{0,5}) ?(s|min|h|d)")
+_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """How a unit's stream of visits is cut into trajectories.
+
+    Attributes:
+        kind: "none" (the data's own trajectories), "gap" (a new one after a long pause), "day" or
+            "week" (one for each day, or each week from Monday to Sunday, of the wall clock).
+        seconds: for "gap": the longest pause within a trajectory. A pause of exactly so long does
+            not end one.
+        written: as it was asked for.
+    """
+
+    kind: SplitKind = "none"
+    seconds: int = 0
+    written: str = "none"
+
+    @classmethod
+    def parse(cls, text: str) -> "Split":
+        """Read ``none``, ``day``, ``week`` or ``gap:30min`` (units: s, min, h, d).
+
+        Raises:
+            ParameterError: if it is none of these.
+        """
+        if text == "none":
+            return cls()
+        if text == "day":
+            return cls("day", written=text)
+        if text == "week":
+            return cls("week", written=text)
+        gap = _GAP.fullmatch(text) if isinstance(text, str) else None
+        if gap is None:
+            raise ParameterError(
+                "Visits are split by 'day', 'week', or 'gap:30min' (s, min, h or d), or 'none'."
+            )
+        return cls("gap", int(gap[1]) * _SECONDS[gap[2]], f"gap:{gap[1]}{gap[2]}")
+
+
+@dataclass(frozen=True, slots=True)
+class TripRules:
+    """All rules between a row and a trajectory, apart from the universe and the bound c.
+
+    Attributes:
+        split: how visits are cut into trajectories.
+        time_zone: IANA name of the zone whose wall clock decides what a day or a week is.
+        collapse_repeats: whether consecutive visits to one location count as one.
+        by_point: whether rows give coordinates, which are placed in cells.
+    """
+
+    split: Split = Split()
+    time_zone: str = "UTC"
+    collapse_repeats: bool = False
+    by_point: bool = False
+
+    @classmethod
+    def choose(cls, *, split: str, time_zone: str, repeats: str, by_point: bool) -> "TripRules":
+        """Check the rules and settle what is left open.
+
+        Args:
+            split: see `Split.parse`.
+            time_zone: IANA name.
+            repeats: "keep", "collapse", or "auto": collapse for points, which are recorded by
+                the second, and keep for locations, where each row is a visit.
+            by_point: whether rows give coordinates.
+
+        Raises:
+            ParameterError: if a rule can't be used.
+        """
+        if repeats not in ("auto", "keep", "collapse"):
+            raise ParameterError("Repeats are 'keep' or 'collapse' (or 'auto').")
+        collapse = by_point if repeats == "auto" else repeats == "collapse"
+        return cls(Split.parse(split), check_time_zone(time_zone), collapse, by_point)
+
+    def sentences(self) -> list[str]:
+        """The rules in words, for the certificate; empty if nothing is done."""
+        said = []
+        if self.by_point:
+            said.append("every point is placed in the cell of the universe in which it lies")
+        if self.split.kind == "gap":
+            said.append(
+                "a unit's visits are split into trajectories by time: a new one starts after a "
+                f"pause of more than {self.split.written.removeprefix('gap:')}"
+            )
+        elif self.split.kind != "none":
+            said.append(
+                f"a unit's visits are split into trajectories by the {self.split.kind}"
+                f"{' (Monday to Sunday)' if self.split.kind == 'week' else ''} in the time zone "
+                f"{self.time_zone}"
+            )
+        if self.collapse_repeats:
+            said.append("consecutive visits of a trajectory to one location count as one")
+        return said

@@ -1,0 +1,93 @@
+"""Cut each unit's stream of visits into trajectories, by a public rule on their times.
+
+A visit's time is its order value. A time that states its offset is an instant; one that does not is
+a reading of the wall clock in the public zone (see `wall_clock` for hours that happen twice or
+never); a plain number is seconds since 1970 in UTC. What lies before the year 0 or after 9999
+counts as the first or the last moment between.
+
+Trajectories are numbered in the order of time, so that of a unit with more than c of them the
+earliest c are kept (see `bounding`). A unit's numbers come from its own visits and public rules
+alone, so what another unit does changes none of them.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.errors import InputError
+from pathveil.model.moments import DAY, SINCE_MONDAY, WEEK
+from pathveil.model.trip_rules import TripRules
+from pathveil.raw.bounding import BoundedTrajectories, Visits
+from pathveil.raw.sources.cells import OrderKeys
+from pathveil.raw.sources.raw_rows import RawRows
+from pathveil.raw.wall_clock import WallClock
+
+_FIRST_SECOND = -62_167_219_200  # 0000-01-01T00:00:00Z
+_LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z
+_FRACTION = np.uint64(2**62 - 1)  # the lower bits of a key's rest; the upper two are its kind
+
+
+def at_instants(rows: RawRows, time_zone: str) -> RawRows:
+    """The same rows with times that state no offset as instants of a zone's wall clock."""
+    order = rows.order
+    if order is None or order.zoneless is None:
+        return rows
+    instants = np.where(order.zoneless, WallClock(time_zone).means(order.whole), order.whole)
+    return replace(rows, order=OrderKeys(instants, order.rest))
+
+
+def split_visits(visits: Visits, rules: TripRules) -> Visits:
+    """The same visits with the trajectories that the rule gives them.
+
+    Raises:
+        InputError: if the visits have no times.
+    """
+    if rules.split.kind == "none" or len(visits.unit) == 0:
+        return visits
+    if visits.whole is None:
+        raise InputError("Visits without times can't be split into trajectories.")
+    instants = np.clip(visits.whole, _FIRST_SECOND, _LAST_SECOND)
+    if rules.split.kind == "gap":
+        numbers = _by_gap(visits.unit, instants, visits.rest, rules.split.seconds)
+    else:
+        wall = WallClock(rules.time_zone).shows(instants)
+        is_day = rules.split.kind == "day"
+        numbers = wall // DAY if is_day else (wall + SINCE_MONDAY) // WEEK
+    return replace(visits, trajectory=numbers.astype(np.int32))
+
+
+def _by_gap(
+    unit: NDArray[np.int32],
+    instants: NDArray[np.int64],
+    rest: NDArray[np.uint64] | None,
+    seconds: int,
+) -> NDArray[np.int64]:
+    """Number the trajectories of all units; a unit's own numbers rise with time."""
+    fraction = np.zeros(len(unit), np.uint64) if rest is None else rest & _FRACTION
+    order = np.lexsort((fraction, instants, unit))
+    unit, instants, fraction = unit[order], instants[order], fraction[order]
+    pause = np.diff(instants)
+    starts = (unit[1:] != unit[:-1]) | (pause > seconds)
+    starts |= (pause == seconds) & (fraction[1:] > fraction[:-1])
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = np.concatenate(([0], np.cumsum(starts)))
+    return numbers
+
+
+def collapse_repeats(bounded: BoundedTrajectories) -> BoundedTrajectories:
+    """Drop each visit that repeats the one before it in its trajectory.
+
+    Of times, the first visit's stays.
+    """
+    codes, offsets = bounded.codes, bounded.offsets
+    if len(codes) == 0:
+        return bounded
+    kept = np.append(True, codes[1:] != codes[:-1])
+    kept[offsets[:-1][offsets[:-1] < len(codes)]] = True  # the first visit of each trajectory
+    places = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(kept)))
+    repeats = len(codes) - int(places[-1])
+    instants = None if bounded.instants is None else bounded.instants[kept]
+    return replace(
+        bounded, offsets=places[offsets], codes=codes[kept], instants=instants, repeats=repeats
+    )

@@ -1,0 +1,107 @@
+"""Write a release as one file of another format: whole or not at all."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from pathveil.errors import ParameterError, ReleaseError
+from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE
+from pathveil.release.csv_cells import escape
+from pathveil.release.exports.column_names import ColumnNames, choose_names
+from pathveil.release.exports.flow_lines import FLOWS
+from pathveil.release.exports.geojson import write_geojson
+from pathveil.release.exports.geoparquet import write_geoparquet
+from pathveil.release.exports.published import Published
+from pathveil.release.exports.visit_rows import visit_batches
+from pathveil.release.exports.xes import write_xes
+from pathveil.release.staging import staged_file
+
+FORMATS: Final = ("csv", "parquet", "geojson", "geoparquet", "xes")
+
+
+def choose_format(path: Path, chosen: str | None) -> str:
+    """The format asked for, or else the one that the file's ending says.
+
+    Raises:
+        ParameterError: if we do not write it.
+    """
+    found = path.suffix.lower().removeprefix(".") if chosen is None else chosen
+    if found not in FORMATS:
+        raise ParameterError(
+            f"Formats are {', '.join(FORMATS)}; name one with format=… or --format, or give the "
+            "file that ending."
+        )
+    return found
+
+
+def check_target(path: Path, *, overwrite: bool) -> None:
+    """Refuse a place where nothing may be written.
+
+    Raises:
+        ReleaseError: if something is there, or it lies in a bundle, which an added file spoils.
+    """
+    if "\0" in str(path):
+        raise ReleaseError("The path of a file can't hold a NUL character.")
+    if path.is_dir():
+        raise ReleaseError(f"{path} is a folder; give the name of a file.")
+    if os.path.lexists(path) and not overwrite:
+        raise ReleaseError(
+            f"{path} exists already; choose another name, or overwrite it with overwrite=True or "
+            "--force."
+        )
+    if (path.absolute().parent / CERTIFICATE_FILE).exists():
+        raise ReleaseError(
+            f"{path.parent} is a release bundle, which an added file makes invalid; write "
+            "somewhere else."
+        )
+
+
+def export(
+    release: Published, path: Path, *, kind: str | None, names: str, flows: str, overwrite: bool
+) -> Path:
+    """See `Release.export`."""
+    chosen = choose_format(path, kind)
+    write = _writer(release, chosen, names, flows)
+    check_target(path, overwrite=overwrite)
+    try:
+        with staged_file(path) as staging:
+            write(staging)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "writing failed"
+        raise ReleaseError(f"Could not write {path}: {reason}. Nothing was left behind.") from None
+    return path
+
+
+def _writer(release: Published, kind: str, names: str, flows: str) -> Callable[[Path], None]:
+    """How to write it; what can be refused is refused here, before a file is made."""
+    columns = choose_names(names)
+    if flows not in FLOWS:
+        raise ParameterError(f"Flows are {' or '.join(FLOWS)}; choose one of these.")
+    return {
+        "csv": lambda path: _write_csv(release, path, columns),
+        "parquet": lambda path: _write_parquet(release, path, columns),
+        "geojson": lambda path: write_geojson(release, path, flows),
+        "geoparquet": lambda path: write_geoparquet(release, path, flows),
+        "xes": lambda path: write_xes(release, path),
+    }[kind]
+
+
+def _write_csv(release: Published, path: Path, names: ColumnNames) -> None:
+    import pyarrow.csv
+
+    schema, batches = visit_batches(release, names, escape)
+    with pyarrow.csv.CSVWriter(path, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def _write_parquet(release: Published, path: Path, names: ColumnNames) -> None:
+    import pyarrow.parquet as pq
+
+    schema, batches = visit_batches(release, names)
+    if not release.is_private:
+        schema = schema.with_metadata({"pathveil": NOT_PRIVATE})
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_batch(batch.cast(schema))
