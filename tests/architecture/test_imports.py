@@ -58,6 +58,7 @@ WRONG = [
     ("analysis/wrong.py", "import pathveil.raw.database", "What sees releases"),
     ("model/wrong.py", "def later():\n    import pathveil.raw.reading", "What sees releases"),
     ("release/wrong.py", "from pathveil.mechanism import randomness", "What sees releases"),
+    ("release/exports/wrong.py", "import pathveil.raw.database", "What sees releases"),
     ("raw/wrong.py", "from pathveil.release import bundle", "Raw data reads nothing"),
     ("ledger/wrong.py", "import pathveil.raw.database", "What sees releases"),
     ("ledger/wrong.py", "import pathveil.release.bundle", "The layers"),

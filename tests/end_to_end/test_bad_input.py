@@ -143,7 +143,7 @@ def test_a_universe_that_can_not_be_used_is_refused(small, refuses, name):
         (".", "is a folder"),
         ("taps.csv/stops.csv", "Not a directory"),
         ("x" * 300, "too long"),
-        ("a\0b", "null byte"),
+        ("a\0b", "NUL"),
         ("/proc/self/mem", "Can't read the universe"),
     ],
 )

@@ -2,6 +2,7 @@
 
 # ruff: noqa: DTZ001  (a reading of the wall clock has no zone)
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
@@ -283,3 +284,20 @@ def test_reading_times_is_pythons_calendar(visits, grid):
     expected = trajectory(visits, LABELS, grid)
     if visits:
         assert one(visits, grid)[0] == expected
+
+
+VISITS = st.lists(st.tuples(texts_of_times(), st.sampled_from(LABELS)), min_size=1, max_size=6)
+
+
+@settings(deadline=None, max_examples=50)
+@given(VISITS, VISITS, st.sampled_from(GRIDS), st.integers(1, 3))
+def test_a_unit_adds_at_most_c_trajectories_and_changes_no_other(mine, others, grid, cap):
+    """The sensitivity of every count with times: what one unit does stays its own."""
+    rows = [("other", *visit) for visit in others]
+    options = {"split": "day", "max_trajectories_per_unit": cap}
+    without, _ = read(rows, grid, **options)
+    with_unit, _ = read([("me", *visit) for visit in mine] + rows, grid, **options)
+    added = Counter(map(tuple, with_unit))
+    added.subtract(map(tuple, without))
+    assert min(added.values(), default=0) >= 0
+    assert 0 <= added.total() <= cap

@@ -203,6 +203,8 @@ def test_the_default_threshold_and_the_forecast_know_the_slots():
         24_000 * float(pass_fraction(timed.level_epsilon, timed.threshold))
     )
     assert forecast.survives == Forecast.of(same).survives
+    # Level 1 has 24,000 nodes at most, and each invents so many children.
+    assert forecast.levels[1].invented == pytest.approx(24_000 * forecast.invented_per_node)
     with pytest.raises(TreeTooLargeError):
         Parameters.choose(
             epsilon="1", height=4, universe_size=1000, threshold="paper",

@@ -55,9 +55,10 @@ class Forecast:
         alpha = exp(-epsilon)
         noise = noise_deviation(parameters.level_epsilon)
         expected = parameters.expected_nodes()
-        # On level 1 there is one node per location at most; the first invented ones come from
-        # the root.
-        invented = [parameters.invented_per_node, *expected[1:]]
+        # On level 1 there is one node per location at most (and slot, with times); the first
+        # invented ones come from the root.
+        slots = 1 if parameters.time_grid is None else len(parameters.time_grid)
+        invented = [parameters.invented_per_node, *(slots * nodes for nodes in expected[1:])]
         levels = tuple(
             LevelForecast(i, parameters.level_budget, noise, invented[i - 1])
             for i in range(1, parameters.height + 1)

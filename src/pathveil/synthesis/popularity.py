@@ -116,12 +116,6 @@ def _estimate_visits(popularity: Popularity, floor: float) -> tuple[Estimates, f
     # The sum of a table is known much better than its cells: what the estimates miss of it are
     # visits to locations that are each too rare to stand out.
     missing = noisy[0].sum() - value[0].sum() - CERTAIN * scale * np.sqrt(2.0 * size)
-    faint = value[0] <= scale
-    level = missing / max(np.count_nonzero(faint), 1)
-    if level >= max(floor, 1.0):
-        # Each holds enough to matter to relative errors: better all of them than none.
-        value[0, faint] += level
-        missing = 0.0
     return Estimates(value, variance), max(missing, 0.0)
 
 

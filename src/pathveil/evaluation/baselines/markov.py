@@ -45,7 +45,7 @@ def publish_markov(
         )
     )
     randomness = Randomness(generator)
-    tables = measure(database, plan, randomness)
+    tables = measure(database.without_times(), plan, randomness)
     # From here on only noisy counts are seen: post-processing, which spends nothing.
     model = fit_model(tables, plan)
     draw = np.random.default_rng(randomness.words(4))

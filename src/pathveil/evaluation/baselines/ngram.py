@@ -46,7 +46,9 @@ def publish_ngram(
         )
     )
     randomness = Randomness(generator)
-    levels = explore(grams_of(database, plan.height, plan.longest), plan, randomness)
+    levels = explore(
+        grams_of(database.without_times(), plan.height, plan.longest), plan, randomness
+    )
     # From here on only noisy counts are seen: post-processing, which spends nothing.
     model = fit_model(levels, plan)
     draw = np.random.default_rng(randomness.words(4))

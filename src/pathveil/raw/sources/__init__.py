@@ -1,10 +1,11 @@
-"""Where raw visits come from: CSV and Parquet files, and tables in memory.
+"""Where raw visits come from: CSV and Parquet files, databases, and tables in memory.
 
 ::
 
     opening ─→ csv_file (csv_lines) ─────────┐
                parquet_file ┐ arrow_columns ─┼─→ raw_rows ─→ encoding ─→ raw.partitioning
-               arrow_table ─┘                │   (cells)     (text_codes)  raw.bounding
+               arrow_table ─┤                │   (cells)     (text_codes)  raw.bounding
+               databases ───┘                │
     columns: which column plays which role   │
     order_values, text_values: what a cell says
 
