@@ -89,6 +89,14 @@ Epsilon: TypeAlias = Annotated[
         rich_help_panel=_PRIVACY,
     ),
 ]
+Delta: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="With --universe discover: the probability, such as 1e-9, that a label which one "
+        "unit alone visits is published. The promise is then (ε, δ).",
+        rich_help_panel=_PRIVACY,
+    ),
+]
 Height: TypeAlias = Annotated[
     str,
     typer.Option(

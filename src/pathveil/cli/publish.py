@@ -50,6 +50,7 @@ def publish(
     query: options.Query = None,
     table: options.Table = None,
     max_trajectories_per_unit: options.MaxTrajectories = 1,
+    delta: options.Delta = None,
     method: options.Method = "full",
     threshold: options.Threshold = "auto",
     max_nodes: options.MaxNodes = 20_000_000,
@@ -106,6 +107,7 @@ def publish(
     from pathveil.cli.console import progress
     from pathveil.cli.reading import read_for_curator
     from pathveil.cli.summary import print_summary
+    from pathveil.model.label_discovery import DISCOVER
     from pathveil.model.parameters import Parameters
     from pathveil.model.universe import Universe
     from pathveil.raw.sources.databases.addresses import check_request
@@ -119,12 +121,13 @@ def publish(
         check_named(source, query, table)
     trip_options.check_trip_rules(split, time_zone, repeats)
     owner = signing.signer_for(sign_key, signer)
-    locations = Universe.read(universe)
+    locations = DISCOVER if universe == DISCOVER else Universe.read(universe)
     grid = times.grid_for(time_column, time_grid, time_zone)
     parameters = Parameters.choose(
         epsilon=epsilon,
         height=height,
-        universe_size=len(locations),
+        universe_size=None if locations == DISCOVER else len(locations),
+        delta=delta,
         threshold=threshold,
         method=method,
         max_trajectories_per_unit=max_trajectories_per_unit,

@@ -82,6 +82,21 @@ class H3Cells:
         )
 
 
+def parents(cells: H3Cells, steps: int) -> list[str]:
+    """The name of the cell that each cell belongs to, some resolutions coarser.
+
+    Raises:
+        UniverseError: if there is nothing that coarse.
+    """
+    resolution = cells.resolution - steps
+    if resolution < 0:
+        raise UniverseError(
+            f"H3 cells of resolution {cells.resolution} have no parents {steps} steps up."
+        )
+    parent = _h3().cell_to_parent
+    return [f"{parent(number, resolution):x}" for number in cells.numbers.tolist()]
+
+
 def cover_box(resolution: int, box: Box) -> H3Cells:
     """The cells that overlap a box."""
     south, west, north, east = box.south, box.west, box.north, box.east

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from pathveil.errors import UniverseError
+from pathveil.model.cells import OUTSIDE
 from pathveil.model.h3_cells import H3Cells, parents
 from pathveil.model.lat_lon_grid import LatLonGrid
 from pathveil.model.taxonomy import Taxonomy
@@ -85,8 +86,10 @@ def _of_stations(feed: Path, universe: Universe) -> Taxonomy:
 def _of_cells(coarse: Universe, universe: Universe) -> Taxonomy:
     if universe.latitude is None or universe.longitude is None or coarse.cells is None:
         raise UniverseError("Zones that are cells need a universe with coordinates.")
-    codes = coarse.cells.codes(universe.latitude, universe.longitude)
-    outside = np.flatnonzero(codes < 0)
+    codes = np.full(len(universe), OUTSIDE, dtype=np.int32)
+    placed = ~np.isnan(universe.latitude)
+    codes[placed] = coarse.cells.codes(universe.latitude[placed], universe.longitude[placed])
+    outside = np.flatnonzero(codes == OUTSIDE)
     if len(outside):
         raise UniverseError(
             f"{len(outside):,} locations of the universe lie outside the zones or have no "

@@ -15,6 +15,7 @@ MAX_HEADER = 2**20
 
 _DELIMITERS = (",", ";", "\t", "|")  # the one that the header uses most
 _LABEL_COLUMNS = ("location", "stop_id", "location_id", "label")
+_ZONE_COLUMNS = ("zone", "parent_station", "parent")
 _NAME_COLUMNS = ("name", "stop_name", "location_name")
 _LATITUDE_COLUMNS = ("latitude", "lat", "stop_lat")
 _LONGITUDE_COLUMNS = ("longitude", "lon", "lng", "stop_lon")
@@ -51,6 +52,22 @@ def read_location_file(path: Path) -> LocationColumns:
         latitude=degrees(columns[latitude]) if placed and latitude else None,
         longitude=degrees(columns[longitude]) if placed and longitude else None,
     )
+
+
+def read_zone_file(path: Path) -> list[tuple[str, str]]:
+    """The pairs (location label, name of its zone) of a taxonomy's file, in its order.
+
+    Raises:
+        UniverseError: if the file can't be read or lacks one of the columns.
+    """
+    columns = _read_columns(path)
+    label, zone = (
+        next((c for c in candidates if c in columns), None)
+        for candidates in (_LABEL_COLUMNS, _ZONE_COLUMNS)
+    )
+    if label is None or zone is None:
+        raise UniverseError(f"The taxonomy {path} needs the columns 'location' and 'zone'.")
+    return list(zip(columns[label], columns[zone], strict=True))
 
 
 def degrees(texts: Sequence[str]) -> NDArray[np.float64]:

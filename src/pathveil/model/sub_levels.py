@@ -1,0 +1,61 @@
+"""How a level of a tree with zones shares its budget, and what follows for its thresholds.
+
+With a taxonomy a level is measured twice: the zones of every node, then the locations of the zones
+that were kept. The shares are public constants, and so every figure here is a function of public
+parameters.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from pathveil.model.taxonomy import Taxonomy
+from pathveil.model.thresholds import paper_threshold, pass_fraction, smallest_threshold
+
+# The share of a level's budget that its zones get; the locations get the rest. Chosen by
+# `python -m bench.hierarchy --shares`: see docs/hierarchies.md.
+ZONE_SHARE = Fraction(1, 3)
+# A node invents at most this many zones, and a kept zone at most this many locations.
+INVENTED_PER_NODE = Fraction(1, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class SubLevels:
+    """The two sub-levels of every level.
+
+    Attributes:
+        zone_epsilon: the noise parameter of the count of a zone.
+        location_epsilon: that of the count of a location.
+        zone_threshold: θ of the zones; the threshold that the publisher chooses is that of the
+            locations.
+        zones: |Z|.
+        largest: how many locations the largest zone has.
+    """
+
+    zone_epsilon: Fraction
+    location_epsilon: Fraction
+    zone_threshold: int
+    zones: int
+    largest: int
+
+    @classmethod
+    def of(cls, taxonomy: Taxonomy, level_epsilon: Fraction) -> "SubLevels":
+        """Share ε̄, the noise parameter of a level that would be measured once."""
+        zone_epsilon = level_epsilon * ZONE_SHARE
+        least = paper_threshold(zone_epsilon)
+        return cls(
+            zone_epsilon,
+            level_epsilon - zone_epsilon,
+            smallest_threshold(zone_epsilon, len(taxonomy), INVENTED_PER_NODE, least),
+            len(taxonomy),
+            int(taxonomy.sizes.max()),
+        )
+
+    def invented_per_node(self, threshold: int) -> float:
+        """How many zones and locations that nobody visited a node is expected to have, at most.
+
+        Args:
+            threshold: θ of the locations.
+        """
+        zones = self.zones * float(pass_fraction(self.zone_epsilon, self.zone_threshold))
+        locations = self.largest * float(pass_fraction(self.location_epsilon, threshold))
+        return zones * (1 + locations)
