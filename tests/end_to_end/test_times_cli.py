@@ -97,12 +97,15 @@ def test_evaluate_needs_the_time_column_exactly_if_there_are_times(timed, pathve
         (["--time-grid", "7h"], "divide the day"),
         (["--time-grid", "1h", "--time-zone", "Mars/Olympus"], "no time zone"),
         (["--time-grid", "nowhere.csv"], "weekday-hour"),
-        (["--time-grid", "1h", "--method", "calibrated"], "calibrated"),
+        (["--time-grid", "fine.csv", "--method", "calibrated"], "2,048 slots"),
         (["--time-grid", "1h", "--order-column", "card"], "leave the order column out"),
     ],
 )
 @pytest.mark.usefixtures("taps")
 def test_what_publish_refuses(pathveil, folder, options, says):
+    starts = [f"2024-01-{day:02}T{hour:02}:00" for day in range(1, 32) for hour in range(24)]
+    starts = [f"{start[:-2]}{minute:02}" for start in starts for minute in range(0, 60, 20)]
+    (folder / "fine.csv").write_text("start\n" + "\n".join(starts) + "\n")
     result = pathveil(*PUBLISH, *options, "--out", "out")
     assert (result.code, says in result.err) == (2, True), result
     assert not (folder / "out").exists()

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from pathveil import Parameters, TrajectoryDatabase, Universe
 from pathveil.model.measurement_plan import SHARES, MeasurementPlan
+from pathveil.model.time_grid import TimeGrid
 from pathveil.raw.candidate_prefixes import candidate_prefixes
 from pathveil.statistics.actions import action_counts
 from pathveil.statistics.first_visits import first_visits, move_cells, pair_cells
 from pathveil.statistics.reach import REACHES, reach_cells
 from pathveil.statistics.shapes import SHAPES, shape_cells
+from pathveil.statistics.slots import first_values, pauses, visit_slots
 from pathveil.statistics.visited_sets import bits_of, visited_sets
 from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
 
@@ -90,6 +92,40 @@ def prefix_table(db, level, labels):
                 int(np.ravel_multi_index(db.codes[start : start + level], (labels,) * level))
             ] += 1
     return counts
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 5), st.integers(0, SIZE)), max_size=20), max_size=5),
+    heights,
+)
+def test_one_trajectory_changes_the_tables_of_times_by_at_most_their_sensitivity(rows, height):
+    """Place SIZE is an unnamed one; the last row is the one that is added."""
+    plan = MeasurementPlan.of(
+        Parameters.choose(
+            epsilon="1",
+            height=height,
+            universe_size=SIZE,
+            method="calibrated",
+            time_grid=TimeGrid.parse("4h"),
+        )
+    )
+
+    def counts(some):
+        ordered = [sorted(row) for row in some]
+        offsets = np.cumsum([0, *map(len, ordered)], dtype=np.int64)
+        slots = np.array([slot for row in ordered for slot, _ in row], dtype=np.int32)
+        places = np.array([place for row in ordered for _, place in row], dtype=np.int32)
+        cells = {
+            "first slots": slots[offsets[:-1][np.diff(offsets) > 0]].astype(np.int64),
+            "pauses": pauses(offsets, slots, plan.visits_cap),
+            "slots": first_values(offsets, slots, plan.visits_cap),
+            "visit slots": visit_slots(offsets, places, slots, SIZE, 6, plan.visits_cap),
+        }
+        return {name: np.bincount(found, minlength=6 * SIZE) for name, found in cells.items()}
+
+    before, after = counts(rows[:-1]), counts(rows)
+    for line in plan.times.lines():
+        assert np.abs(after[line.name] - before[line.name]).sum() <= line.sensitivity, line.name
 
 
 @given(databases, trajectory, heights, candidate_sets)

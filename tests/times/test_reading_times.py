@@ -232,8 +232,6 @@ def test_what_can_not_be_asked_for_together():
     ):
         with pytest.raises(ParameterError, match=match):
             read_trajectories(table, UNIVERSE, **ask, **wrong)
-    with pytest.raises(ParameterError, match="discovered"):
-        read_trajectories(table, "discover", **ask, time="when", time_grid=HOURS)
 
 
 def test_lists_have_no_times():

@@ -212,11 +212,6 @@ def test_the_default_threshold_and_the_forecast_know_the_slots():
         )  # fmt: skip
 
 
-def test_calibrated_refuses_times_before_anything_is_spent():
-    with pytest.raises(ParameterError, match="full"):
-        publish(database_of([[0]]), epsilon="1", height=3, method="calibrated")
-
-
 def test_parameters_and_data_must_have_the_same_grid():
     from pathveil.publishing import publish_with
 

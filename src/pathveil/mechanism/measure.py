@@ -1,4 +1,4 @@
-"""The measurements of the calibrated method: ten statistics, one budget.
+"""The measurements of the calibrated method: ten statistics (fourteen with times), one budget.
 
 Why all of it is ε-differentially private. Adding or removing a unit adds or removes at most c
 trajectories. Each statistic below caps what one trajectory adds to its table (the caps and shares
@@ -22,6 +22,10 @@ neighbouring databases. Dropping the cells of other locations only lowers what a
 | visited sets | 1 | it has one set of popular locations that it visits |
 | reach | 1 | it visits one number of candidates, and of popular ones |
 | prefix tree, each level | 1 | it has one prefix of each length, or has ended |
+| first slots | 1 | it begins once |
+| pauses | h − 1 | one for each of its first h visits but the first |
+| slots | h | one for each of its first h visits |
+| visit slots | h | one for each of its first h visits |
 """
 
 from collections.abc import Callable
@@ -34,7 +38,13 @@ from pathveil.mechanism.grow_tree import Progress
 from pathveil.mechanism.noisy_table import dense_table, sparse_table
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.measurement_plan import MOST_POPULAR, Measurement, MeasurementPlan
-from pathveil.model.measurements import Measurements, NoisyTable, Popularity, TreeLevel
+from pathveil.model.measurements import (
+    Measurements,
+    NoisyTable,
+    Popularity,
+    TimeTables,
+    TreeLevel,
+)
 from pathveil.model.thresholds import smallest_threshold
 from pathveil.raw.candidate_prefixes import candidate_prefixes
 from pathveil.raw.counting.memory import MemoryCounter
@@ -44,6 +54,7 @@ from pathveil.statistics.actions import action_counts
 from pathveil.statistics.first_visits import first_visits, move_cells, pair_cells
 from pathveil.statistics.reach import REACHES, reach_cells
 from pathveil.statistics.shapes import SHAPES, shape_cells
+from pathveil.statistics.slots import first_values, pauses, visit_slots
 from pathveil.statistics.visited_sets import bits_of, visited_sets
 from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
 
@@ -52,6 +63,7 @@ DENSE_CELLS = 4096  # a table of candidate pairs up to this size is measured cel
 INVENTED_MOVES = Fraction(3, 10)  # per candidate, at most
 INVENTED_PAIRS = Fraction(20)  # in all
 INVENTED_SETS = Fraction(20)  # in all
+INVENTED_SLOTS = Fraction(20)  # in all, of a table of slots
 INVENTED_CHILDREN = Fraction(1, 10)  # per node of the tree
 
 ChooseCandidates = Callable[[Popularity], NDArray[np.int64]]
@@ -66,6 +78,7 @@ def measure(
     progress: Progress = lambda _done, _all: None,
 ) -> Measurements:
     """Measure everything that the calibrated method needs. Spends the plan's budget, all of it."""
+    timed, database = database, database.without_times()
     popularity = measure_popularity(database, plan, randomness)
     progress(1, 3)
     candidates = choose_candidates(popularity)
@@ -74,8 +87,11 @@ def measure(
     sets, reach = _measure_whole(database, plan, candidates, popular, randomness)
     progress(2, 3)
     tree = _measure_tree(database, plan, candidates, randomness)
+    times = _measure_times(timed, plan, candidates, randomness)
     progress(3, 3)
-    return Measurements(popularity, candidates, actions, moves, pairs, popular, sets, reach, tree)
+    return Measurements(
+        popularity, candidates, actions, moves, pairs, popular, sets, reach, tree, times
+    )
 
 
 def measure_popularity(
@@ -177,6 +193,30 @@ def _measure_tree(
         if not len(expanded):
             break
     return tuple(levels)
+
+
+def _measure_times(
+    database: TrajectoryDatabase,
+    plan: MeasurementPlan,
+    candidates: NDArray[np.int64],
+    randomness: Randomness,
+) -> TimeTables | None:
+    """When visits happen: first slots, pauses, slots and visit slots."""
+    times = plan.times
+    if times is None:
+        return None
+    offsets, size, most = database.offsets, len(database.universe), plan.visits_cap
+    count, named = times.count, len(candidates)
+    slots, locations = np.divmod(database.codes, np.int32(size))
+    places = _positions(candidates, size)[locations]
+    first = slots[offsets[:-1][np.diff(offsets) > 0]].astype(np.int64)
+    visits = visit_slots(offsets, places, slots, named, count, most)
+    return TimeTables(
+        _dense(first, count, times.first_slots, randomness),
+        _dense(pauses(offsets, slots, most), count, times.pauses, randomness),
+        _dense(first_values(offsets, slots, most), count, times.slots, randomness),
+        _table(visits, named * count, times.visit_slots, INVENTED_SLOTS, randomness),
+    )
 
 
 def _dense(

@@ -29,6 +29,14 @@ SHARES = {
     "prefix tree": Fraction(16, 100),
 }
 
+# Trajectories with times: so much of the budget goes to when, the rest to where as above.
+TIME_SHARES = {
+    "first slots": Fraction(4, 100),
+    "pauses": Fraction(6, 100),
+    "slots": Fraction(5, 100),
+    "visit slots": Fraction(10, 100),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
@@ -51,6 +59,26 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True)
+class TimePlan:
+    """The measurements of when visits happen.
+
+    Attributes:
+        count: T, the number of slots.
+        first_slots, pauses, slots, visit_slots: the tables, see `statistics.slots`.
+    """
+
+    count: int
+    first_slots: Measurement
+    pauses: Measurement
+    slots: Measurement
+    visit_slots: Measurement
+
+    def lines(self) -> list[Measurement]:
+        """Every measurement, in the order in which the budget is spent."""
+        return [self.first_slots, self.pauses, self.slots, self.visit_slots]
+
+
+@dataclass(frozen=True, slots=True)
 class MeasurementPlan:
     """The measurements of a calibrated release.
 
@@ -61,6 +89,7 @@ class MeasurementPlan:
         total, shapes, last_locations, visits, actions, moves, pairs, visited_sets, reach: the
             tables.
         tree: one measurement per level of the prefix tree.
+        times: when visits happen; None without a time grid.
     """
 
     visits_cap: int
@@ -76,16 +105,19 @@ class MeasurementPlan:
     visited_sets: Measurement
     reach: Measurement
     tree: tuple[Measurement, ...]
+    times: TimePlan | None = None
 
     @classmethod
     def of(cls, parameters: Parameters) -> "MeasurementPlan":
         """The plan for these public parameters."""
         height, distinct = parameters.height, max(2, min(MOST_DISTINCT, parameters.height))
+        grid = parameters.time_grid
+        shares = SHARES if grid is None else _with_times()
 
         def measurement(name: str, cap: int) -> Measurement:
             return Measurement(
                 name,
-                parameters.main_budget * SHARES[name],
+                parameters.main_budget * shares[name],
                 cap * parameters.max_trajectories_per_unit,
             )
 
@@ -103,6 +135,15 @@ class MeasurementPlan:
             visited_sets=measurement("visited sets", 1),
             reach=measurement("reach", 1),
             tree=tuple(_tree_levels(measurement("prefix tree", 1), height)),
+            times=None
+            if grid is None
+            else TimePlan(
+                len(grid),
+                first_slots=measurement("first slots", 1),
+                pauses=measurement("pauses", max(height - 1, 1)),
+                slots=measurement("slots", height),
+                visit_slots=measurement("visit slots", height),
+            ),
         )
 
     def lines(self) -> list[Measurement]:
@@ -118,7 +159,13 @@ class MeasurementPlan:
             self.visited_sets,
             self.reach,
             *self.tree,
+            *([] if self.times is None else self.times.lines()),
         ]
+
+
+def _with_times() -> dict[str, Fraction]:
+    rest = 1 - sum(TIME_SHARES.values())
+    return {name: share * rest for name, share in SHARES.items()} | TIME_SHARES
 
 
 def _tree_levels(whole: Measurement, height: int) -> Iterator[Measurement]:

@@ -67,6 +67,21 @@ class TreeLevel:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TimeTables:
+    """When visits happen; see `statistics.slots`. T slots.
+
+    Attributes:
+        first_slots, pauses, slots: T cells each.
+        visit_slots: n·T cells over n candidates.
+    """
+
+    first_slots: NoisyTable
+    pauses: NoisyTable
+    slots: NoisyTable
+    visit_slots: NoisyTable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Measurements:
     """All of them.
 
@@ -82,6 +97,7 @@ class Measurements:
         visited_sets: cells are sets of popular locations, see `statistics.visited_sets`.
         reach: see `statistics.reach`.
         tree: the levels of the prefix tree.
+        times: when visits happen; None without a time grid.
     """
 
     popularity: Popularity
@@ -93,3 +109,4 @@ class Measurements:
     visited_sets: NoisyTable
     reach: NoisyTable
     tree: tuple[TreeLevel, ...]
+    times: TimeTables | None = None

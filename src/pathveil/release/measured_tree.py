@@ -2,7 +2,8 @@
 
 The calibrated method measures a tree over candidate locations with an END child. Published is
 the part that has locations, in the form of any other release; the ends are already in the
-trajectories. A node's estimate is the number of released trajectories with its prefix.
+trajectories. A node's estimate is the number of released trajectories with its prefix. With a time
+grid the tree is empty: the method measures when visits happen by other tables.
 """
 
 import numpy as np
@@ -19,10 +20,12 @@ def measured_tree(
     measurements: Measurements, paths: Paths, parameters: Parameters, *, is_private: bool
 ) -> EstimatedTree:
     """The measured nodes with the counts of the released ``paths`` (sorted by their codes)."""
+    # With times the nodes of a release are pairs, and the measured ones are not: none is published.
+    levels_measured = () if parameters.time_grid is not None else measurements.tree
     end = len(measurements.candidates)
     parents, labels, levels, counts = [], [], [], []
     start, position = 0, np.zeros(1, dtype=np.int64)
-    for depth, level in enumerate(measurements.tree, start=1):
+    for depth, level in enumerate(levels_measured, start=1):
         places = level.label != end
         parents.append(position[level.parent[places]] if depth > 1 else np.full(places.sum(), -1))
         labels.append(measurements.candidates[level.label[places]])

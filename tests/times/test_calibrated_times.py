@@ -1,0 +1,118 @@
+"""The calibrated method with a time grid: when synthetic visits happen."""
+
+import numpy as np
+import pytest
+
+from pathveil import TrajectoryDatabase, Universe, publish, read_release
+from pathveil.errors import ParameterError
+from pathveil.model.parameters import MOST_SLOTS, Parameters
+from pathveil.model.time_grid import TimeGrid
+from pathveil.synthesis.clock import MOST_AHEAD, Clock
+
+GRID = TimeGrid.parse("1h")
+UNIVERSE = Universe(["home", "work", "bar", "nowhere"])
+SIZE, HOME, WORK, BAR = 4, 0, 1, 2
+
+
+def at(hour, place):
+    return hour * SIZE + place
+
+
+def database(rows):
+    offsets = np.cumsum([0, *map(len, rows)])
+    codes = np.array([code for row in rows for code in row], dtype=np.int32)
+    return TrajectoryDatabase.from_arrays(offsets, codes, UNIVERSE, time_grid=GRID)
+
+
+def commuters(people):
+    """Home at 7, work at 9, home at 17; a third goes to a bar at 20."""
+    day = [at(7, HOME), at(9, WORK), at(17, HOME)]
+    return [day + ([at(20, BAR)] if i % 3 == 0 else []) for i in range(people)]
+
+
+@pytest.fixture(scope="module")
+def release():
+    return publish(database(commuters(30_000)), epsilon="2", height=6, method="calibrated")
+
+
+def test_slots_never_decrease(release):
+    paths = release.timed_paths()
+    slots = paths.codes // SIZE
+    falls = np.diff(slots) < 0
+    inside = np.ones(len(slots) - 1, dtype=bool)
+    inside[paths.offsets[1:-1] - 1] = False
+    assert not (falls & inside).any()
+
+
+def test_times_are_those_of_the_data(release):
+    assert len(release) == pytest.approx(30_000, rel=0.01)
+    assert release.count_ordered([("home", "07:00-08:00"), "work"]) > 27_000
+    assert release.during("20:00", "21:00").count(["bar"]) == pytest.approx(10_000, rel=0.15)
+    assert release.during("00:00", "06:00").count(["home"]) < 600
+    assert release.during("16:00", "19:00").count(["home"]) > 24_000
+
+
+def test_the_budget_adds_up_with_times(release):
+    certificate = release.certificate
+    assert certificate.adds_up()
+    names = " ".join(line.measurement for line in certificate.accounting.budget)
+    assert all(table in names for table in ("first slots", "pauses", "visit slots"))
+
+
+def test_it_is_read_back_as_it_was(release, tmp_path):
+    again = read_release(release.write(tmp_path / "release"))
+    assert np.array_equal(again.timed_paths().codes, release.timed_paths().codes)
+    assert again.parameters == release.parameters
+    # Its answers about places have intervals, as without times.
+    bars = again.count(["bar"])
+    assert bars.low is not None
+    assert bars.low <= bars <= bars.high
+
+
+@pytest.mark.parametrize("rows", [[], [[at(3, HOME)]], [[at(0, HOME), at(23, BAR)]] * 40])
+def test_small_databases(rows):
+    publish(database(rows), epsilon="1", height=3, method="calibrated")
+
+
+def test_as_many_slots_as_a_table_can_hold():
+    starts = [
+        f"2024-01-{1 + i // 720:02}T{i % 720 // 30:02}:{2 * (i % 30):02}" for i in range(2049)
+    ]
+    assert len(starts) == MOST_SLOTS + 1
+    with pytest.raises(ParameterError, match="slots"):
+        Parameters.choose(
+            epsilon="1",
+            height=3,
+            universe_size=4,
+            method="calibrated",
+            time_grid=TimeGrid.of(starts),
+        )
+
+
+def test_the_steps_are_those_of_an_enumeration():
+    """All ways to place three visits in four slots, by hand."""
+    first, pauses, slots = (
+        np.array(w, dtype=float) for w in ([1, 2, 3, 1], [3, 1, 2, 1], [2, 1, 1, 3])
+    )
+    clock = Clock(first, pauses, slots, np.zeros(0, dtype=np.int64), np.zeros(0), np.ones(1))
+    begin, moves = clock.steps(3)
+    assert begin.shape == (3, 4)
+    weights = {
+        (a, b, c): first[a] * pauses[b - a] * slots[b] * pauses[c - b] * slots[c]
+        for a in range(4)
+        for b in range(a, 4)
+        for c in range(b, 4)
+    }
+    total = sum(weights.values())
+    for a in range(4):
+        marginal = sum(w for key, w in weights.items() if key[0] <= a) / total
+        assert begin[2, a] == pytest.approx(marginal, abs=1e-6)
+    after = {key: w for key, w in weights.items() if key[0] == 1}
+    for b in range(4):
+        marginal = sum(w for key, w in after.items() if key[1] <= b) / sum(after.values())
+        assert moves[1, 1, b] == pytest.approx(marginal, abs=1e-6)
+
+
+def test_long_trajectories_look_ahead_a_bounded_way():
+    clock = Clock(*(np.ones(5),) * 3, np.zeros(0, dtype=np.int64), np.zeros(0), np.ones(1))
+    assert clock.steps(10_000)[0].shape == (MOST_AHEAD, 5)
