@@ -31,8 +31,8 @@ from pathveil.synthesis.threads import in_threads
 
 # κ: how much the model is trusted. From a tenth to twice as much the results are the same.
 TRUST = 0.01
-# |λ_c| at most: no cell makes a trajectory more than e³ ≈ 20 times likelier, or less.
-LARGEST_MULTIPLIER = 3.0
+# |λ_c| at most: no cell makes a trajectory more than e⁶ ≈ 400 times likelier, or less.
+LARGEST_MULTIPLIER = 6.0
 # Stop when the cells are within a standard deviation of the noise of where they should be, in the
 # root mean square: to go on would be to follow the noise.
 CLOSE_ENOUGH = 1.0
