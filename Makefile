@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup pin audit-deps demo test test-all lint bench docs clean
+.PHONY: setup pin audit-deps demo test test-all lint bench docs fuzz clean
 
 setup: $(STAMP)
 
@@ -37,13 +37,24 @@ lint: setup
 	$(BIN)/lint-imports
 
 test: setup lint
-	$(BIN)/pytest -n auto -m "not long"
+	$(BIN)/pytest -n auto --dist loadgroup -m "not long"
 
 test-all: setup lint
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadgroup
 
 bench: setup
 	$(BIN)/python bench/run.py
+
+# Every parser, FUZZ_SECONDS in all; only the first run, which installs the fuzzer, uses the network.
+FUZZ_SECONDS ?= 600
+FUZZ_STAMP := $(VENV)/.fuzz-installed
+
+$(FUZZ_STAMP): $(STAMP) requirements-fuzz.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-fuzz.txt
+	@touch $@
+
+fuzz: $(FUZZ_STAMP)
+	$(BIN)/python -m fuzz.all $(FUZZ_SECONDS)
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pathveil.model.noisy_tree import NoisyPrefixTree
     from pathveil.model.parameters import Parameters
     from pathveil.model.paths import Paths, WeightedPaths
+    from pathveil.model.taxonomy import Taxonomy
+    from pathveil.model.taxonomy_spec import read_taxonomy
     from pathveil.model.time_grid import TimeGrid
     from pathveil.model.universe import Universe
     from pathveil.publishing import publish
@@ -41,6 +43,7 @@ _HOMES = {
     "Paths": "pathveil.model.paths",
     "Pattern": "pathveil.analysis.patterns",
     "Release": "pathveil.release.release",
+    "Taxonomy": "pathveil.model.taxonomy",
     "TimeGrid": "pathveil.model.time_grid",
     "TrajectoryDatabase": "pathveil.raw.database",
     "Universe": "pathveil.model.universe",
@@ -50,6 +53,7 @@ _HOMES = {
     "origin_destination": "pathveil.analysis.flows",
     "publish": "pathveil.publishing",
     "read_release": "pathveil.release.bundle",
+    "read_taxonomy": "pathveil.model.taxonomy_spec",
     "read_trajectories": "pathveil.raw.reading",
     "simulate_week": "pathveil.simulation",
     "top_patterns": "pathveil.analysis.patterns",
@@ -66,6 +70,7 @@ __all__ = [
     "Paths",
     "Pattern",
     "Release",
+    "Taxonomy",
     "TimeGrid",
     "TrajectoryDatabase",
     "Universe",
@@ -76,6 +81,7 @@ __all__ = [
     "origin_destination",
     "publish",
     "read_release",
+    "read_taxonomy",
     "read_trajectories",
     "simulate_week",
     "top_patterns",

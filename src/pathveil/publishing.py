@@ -1,5 +1,10 @@
 """Algorithm 1 of the paper: from a private trajectory database to a release, on one screen."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,56 +13,81 @@ from pathveil.inference.consistent_estimates import consistent_estimates
 from pathveil.inference.feasible import lower_children, raise_parents
 from pathveil.inference.path_estimates import path_estimates
 from pathveil.ledger.ledger import Account, Charge
-from pathveil.mechanism.grow_tree import Progress, grow_tree
+from pathveil.mechanism.grow import grow
+from pathveil.mechanism.grow_tree import Progress
 from pathveil.mechanism.measure import measure
 from pathveil.mechanism.prepare import prepare
 from pathveil.mechanism.randomness import ByteGenerator, Randomness
+from pathveil.model.budget import Budget
 from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.model.noisy_tree import EstimatedTree, NoisyPrefixTree
-from pathveil.model.parameters import DEFAULT_MAX_NODES, Method, Parameters
-from pathveil.raw.counting.memory import MemoryCounter
+from pathveil.model.parameters import DEFAULT_MAX_NODES, DEFAULT_METHOD, Method, Parameters
+from pathveil.model.taxonomy import Taxonomy
+from pathveil.model.universe import Universe
+from pathveil.raw.counting.memory_size import DEFAULT_MEMORY
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.raw.observed import is_observed
+from pathveil.raw.engines import AUTO, Engine, PublicFacts, Trajectories
 from pathveil.release.generate import whole_counts
 from pathveil.release.measured_tree import measured_tree
-from pathveil.release.release import Release
+from pathveil.release.release import Release, extended
 from pathveil.synthesis.popularity import choose_candidates
 from pathveil.synthesis.synthesize import make_whole, weigh
+from pathveil.synthesis.times import with_times
 from pathveil.uncertainty.error_model import ErrorModel
 from pathveil.uncertainty.sample import Evidence, Sample
 
 
 def publish(
-    database: TrajectoryDatabase,
+    database: Trajectories | Any,
     *,
-    epsilon: object,
+    epsilon: object = None,
     height: int | str,
-    method: Method = "full",
+    epsilon_per_trip: object = None,
+    method: Method = DEFAULT_METHOD,
     threshold: object = "auto",
     max_nodes: int = DEFAULT_MAX_NODES,
     delta: object = None,
+    taxonomy: Taxonomy | None = None,
     ledger: Account | None = None,
     generator: ByteGenerator | None = None,
     progress: Progress = lambda _done, _height: None,
+    universe: Universe | Literal["discover"] | None = None,
+    engine: str = AUTO,
+    memory: str = DEFAULT_MEMORY,
+    spill: str | os.PathLike[str] | None = None,
+    **reading: Any,
 ) -> Release:
     """Publish a trajectory database under ε-differential privacy.
 
     Args:
-        database: the private trajectories.
-        epsilon: the total privacy budget, as text (``"1"``, ``"0.5"``) or an exact number.
+        database: the private trajectories; or, with a ``universe``, where they are: whatever
+            `read_trajectories` reads, or a Spark DataFrame.
+        epsilon: the total privacy budget of a unit, as text (``"1"``, ``"0.5"``) or an exact
+            number.
         height: h, the height of the prefix tree: trajectories are cut after h locations; or
             "auto", which spends a twentieth of ε on choosing it (`model.height_choice`).
             "calibrated" does not cut them; its measurements look at h visits of each.
+        epsilon_per_trip: instead of ``epsilon``: the budget of one trajectory. A unit's is c
+            times that, c being the database's ``max_trajectories_per_unit``.
         method: "basic", "full" (with constrained inference) or "calibrated" (more
             measurements, and synthetic trajectories calibrated to them).
         threshold: θ: "auto", "paper" or a whole number of trajectories ("calibrated": "auto").
         max_nodes: refuse parameters whose expected tree is larger.
         delta: δ, as text such as "1e-9", if the database was read with universe="discover".
+        taxonomy: the public zones of the locations, for "basic" and "full": sparse branches are
+            then counted, and released, at the level of zones.
         ledger: what to charge ε to, before anything is counted:
             ``Ledger.open(file).dataset("taps")``. It stays charged if anything fails later.
         generator: for tests only: where the noise comes from. The release is then stamped
             NOT PRIVATE.
         progress: called with (levels grown, height).
+        universe: the public universe, if ``database`` is yet to be read.
+        engine: what reads and counts it: "memory", "duckdb" (out of core), "spark", or "auto"
+            (`raw.engines`). Not for "calibrated", and the last two not for ``height="auto"``.
+        memory: about how much memory "duckdb" may use.
+        spill: an existing folder for its temporary files.
+        **reading: the columns and rules by which it is read: ``unit``, ``order`` … of
+            `read_trajectories`.
 
     Raises:
         ParameterError: if a parameter can't be used; nothing has been spent then.
@@ -65,23 +95,27 @@ def publish(
     """
     if ledger is not None and generator is not None:
         raise ParameterError("Injected noise protects nobody: it is not charged to a ledger.")
+    facts = PublicFacts.of(database, universe, reading)
     parameters = Parameters.choose(
-        epsilon=epsilon,
+        epsilon=Budget.choose(epsilon, epsilon_per_trip, facts.max_trajectories_per_unit),
         height=height,
-        universe_size=None if is_observed(database) else len(database.universe),
+        universe_size=facts.universe_size,
         delta=delta,
         threshold=threshold,
         method=method,
-        max_trajectories_per_unit=database.max_trajectories_per_unit,
+        max_trajectories_per_unit=facts.max_trajectories_per_unit,
         max_nodes=max_nodes,
-        time_grid=database.time_grid,
+        time_grid=facts.time_grid,
+        taxonomy=taxonomy,
     )
+    chosen = Engine.choose(engine, database, parameters, memory=memory, spill=spill)
     charge = ledger.charge(parameters.budget, parameters.delta) if ledger is not None else None
-    return publish_with(database, parameters, Randomness(generator), progress, charge)
+    with _noted(charge), chosen.open(database, universe, parameters.height, **reading) as opened:
+        return publish_with(opened, parameters, Randomness(generator), progress, charge)
 
 
 def publish_with(
-    database: TrajectoryDatabase,
+    database: Trajectories,
     parameters: Parameters,
     randomness: Randomness,
     progress: Progress = lambda _done, _height: None,
@@ -91,29 +125,36 @@ def publish_with(
     spent = (parameters.budget, parameters.delta)
     if charge is not None and (charge.budget, charge.delta) != spent:
         raise ParameterError("The charge is not the budget of the parameters.")
-    try:
+    with _noted(charge):
         release = _publish(database, parameters, randomness, progress)
         return release.read_by(database.rules).paid_by(charge)
+
+
+@contextmanager
+def _noted(charge: Charge | None) -> Iterator[None]:
+    """Say, once, on whatever goes wrong that the charge stays."""
+    try:
+        yield
     except BaseException as error:
-        if charge is not None:
+        if charge is not None and str(charge) not in getattr(error, "__notes__", ()):
             error.add_note(str(charge))
         raise
 
 
 def _publish(
-    database: TrajectoryDatabase,
+    database: Trajectories,
     parameters: Parameters,
     randomness: Randomness,
     progress: Progress,
 ) -> Release:
     database, parameters = prepare(database, parameters, randomness)
-    if parameters.method == "calibrated":
+    if parameters.method == "calibrated" and isinstance(database, TrajectoryDatabase):
         return _publish_calibrated(database, parameters, randomness, progress)
-    tree = grow_tree(MemoryCounter(database), parameters, randomness, progress)
+    tree = grow(database, parameters, randomness, progress)
     # From here on only the noisy tree is seen: post-processing, which spends nothing.
     feasible = _basic(tree) if parameters.method == "basic" else _full(tree)
     counts = whole_counts(tree, feasible, randomness.fraction())
-    return Release(database.universe, EstimatedTree.of(tree, counts))
+    return Release(extended(database.universe, parameters), EstimatedTree.of(tree, counts))
 
 
 def _basic(tree: NoisyPrefixTree) -> NDArray[np.float64]:
@@ -139,5 +180,7 @@ def _publish_calibrated(
     paths = make_whole(weighed, measurements.candidates, draw)
     sample = Sample.of(weighed.paths, weighed.weights)
     errors = ErrorModel(Evidence(measurements, plan, sample), draw.spawn(1)[0])
+    if measurements.times is not None:
+        paths = with_times(paths, measurements, measurements.times, plan, draw)
     tree = measured_tree(measurements, paths, parameters, is_private=randomness.is_private)
     return Release(database.universe, tree, paths, errors=errors)

@@ -8,6 +8,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from pathveil.errors import InputError
+from pathveil.model.new_folders import new_parents
 from pathveil.simulation import SimulatedWeek
 
 
@@ -15,9 +16,10 @@ def write_week(week: SimulatedWeek, folder: Path, *, csv: bool) -> tuple[Path, P
     """Write taps (one row per visit: card_id, seq, stop_id) and the stop list; their paths."""
     taps, stops = folder / ("taps.csv" if csv else "taps.parquet"), folder / "stops.csv"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_taps(week, taps, csv=csv)
-        pa.csv.write_csv(_stops(week), stops)
+        with new_parents(taps):
+            # Absolute, because Arrow takes a path such as file:week for an address.
+            _write_taps(week, taps.absolute(), csv=csv)
+            pa.csv.write_csv(_stops(week), stops.absolute())
     except OSError as error:
         raise InputError(f"Can't write to {folder}: {error.strerror}.") from None
     return taps, stops

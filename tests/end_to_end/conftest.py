@@ -75,7 +75,7 @@ def shared(tmp_path_factory):
     write_week(week, home, csv=True)
     write_week(week, home, csv=False)
     database = pv.TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
-    choices = {"epsilon": "4", "height": 4}
+    choices = {"epsilon": "4", "height": 4, "method": "full"}
     pv.publish(database, **choices).write(home / "release", csv=True)
     generator = np.random.default_rng(3)  # noqa: TID251
     pv.publish(database, **choices, generator=generator).write(home / "not-private", csv=True)

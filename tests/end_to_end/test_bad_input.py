@@ -59,7 +59,11 @@ def test_a_parameter_that_can_not_be_used_is_refused(refuses, option, value, say
         ([], "--universe FILE or --universe-size"),
         (["--universe-size", "5", "--universe", "stops.csv"], "--universe FILE or --universe-size"),
         (["--universe-size", "5", "-c", "1000000", "--epsilon", "1e-9"], "larger epsilon"),
-        (["--universe-size", "1012", "--threshold", "paper"], "threshold 'auto'"),
+        (["--universe-size", "1012", "--threshold", "paper"], "method 'full'"),
+        (
+            ["--universe-size", "1012", "--threshold", "paper", "--method", "full"],
+            "threshold 'auto'",
+        ),
     ],
 )
 @pytest.mark.usefixtures("small")
@@ -545,7 +549,7 @@ TREES = {
     "a parent out of range": (set_last("parent", 10**9), "does not come before"),
     "a parent of -2": (set_first("parent", -2), "does not come before"),
     "a level too many": (set_last("level", 9), "level"),
-    "a location nobody knows": (set_first("location", "S9999"), "does not have"),
+    "a location nobody knows": (set_first("location", "S9999"), "do not have"),
     "a location twice": (lambda c: set_first("location", c["location"][1])(c), "canonical order"),
     "an estimate that changes the rows": (
         lambda c: set_first("estimate", c["estimate"][0] + 1)(c),
@@ -598,7 +602,7 @@ def test_a_table_that_is_no_parquet_file_is_refused_though_its_hash_fits(release
 @pytest.mark.parametrize(
     ("file", "old", "new", "says"),
     [
-        ("report.html", "Not protected:", "Protected:", "does not follow"),
+        ("report.html", "differential privacy", "great privacy", "does not follow"),
         ("datapackage.json", "Every count is noisy", "Every count is exact", "does not follow"),
         ("trajectories.csv", "count,location_1", "number,location_1", "does not follow"),
         ("locations.csv", "Avenue 1", "Avenue 99", "does not follow"),

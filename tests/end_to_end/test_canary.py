@@ -42,6 +42,7 @@ def raw(folder):
     raw = folder / "raw"
     raw.mkdir()
     (folder / "stops.csv").write_text("location\nS1\nS2\nS3\n")
+    (folder / "zones.csv").write_text("location,zone\nS1,A\nS2,A\nS3,B\n")
     lines = [HEADER, *OTHERS[:100], RECORD, INSIDE, *OTHERS[100:]]
     (raw / "taps.csv").write_text("\n".join(lines) + "\n")
     names = HEADER.split(",")
@@ -145,6 +146,32 @@ def test_no_command_lets_the_record_out(silent, name):
     silent("ledger", "export", "--out", "export.json", *CHARGED[:2], codes=[0])
     silent("keygen", "city.key", codes=[0])
     silent(*EVERY_COMMAND[name], codes=[0])
+
+
+UNKNOWN = [*COLUMNS, "--universe", "discover", "--delta", "1e-9", "--epsilon", "20"]
+FULL = ["--method", "full"]
+OTHER_WAYS = {
+    "a discovered universe": [*UNKNOWN, "--height", "auto"],
+    "a discovered universe, calibrated": [*UNKNOWN, "--height", "3", "--method", "calibrated"],
+    "a discovered universe that nobody reaches": [*UNKNOWN, "--epsilon", "1", "--height", "2"],
+    "a sample of trips": [
+        *COLUMNS, "--universe", "stops.csv", "--epsilon-per-trip", "1", "-c", "3",
+        "--keep", "sample", "--height", "auto",
+    ],
+    "zones": [*COLUMNS, "--universe", "stops.csv", "--taxonomy", "zones.csv", *PRIVACY, *FULL],
+    "whole histories": [
+        *COLUMNS[:2], *COLUMNS[4:], "--universe", "stops.csv", *PRIVACY, "--split", "whole",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHER_WAYS)
+@pytest.mark.usefixtures("raw")
+def test_no_way_of_choosing_from_the_data_lets_the_record_out(silent, name):
+    code = 2 if "nobody" in name else 0
+    silent("publish", "raw/taps.csv", *OTHER_WAYS[name], "--out", "out", "--csv", codes=[code])
+    if code == 0:
+        silent("explain", "out", codes=[0])
 
 
 @pytest.mark.usefixtures("silent")

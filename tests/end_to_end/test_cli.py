@@ -122,7 +122,7 @@ def test_several_trajectories_per_unit(pathveil):
     Path("taps.csv").write_text("user_id,trajectory_id,seq,location\n" + "".join(rows))
     arguments = [
         *("publish", "taps.csv", "--universe", "stops.csv", "--epsilon", "90", "--height", "2"),
-        *("--out", "out", "-c", "3"),
+        *("--out", "out", "-c", "3", "--method", "full"),
     ]
     result = pathveil(*arguments)
     assert result.code == 0
@@ -189,16 +189,25 @@ def test_the_simulated_week_says_how_to_publish_it(pathveil):
 
 @pytest.mark.usefixtures("week")
 def test_a_plan_reads_nothing_and_says_what_a_run_would_do(pathveil):
-    by_size = pathveil("plan", "--epsilon", "1", "--height", "3", "--universe-size", "30", "--json")
-    by_file = pathveil(
-        "plan", "--epsilon", "1", "--height", "3", "--universe", "stops.csv", "--json"
-    )
-    assert by_size.json() == by_file.json()
-    plan = by_size.json()
-    assert [level["budget"] for level in plan["levels"]] == ["1/3"] * 3
-    assert plan["invented_per_node"] <= 0.1
-    text = pathveil("plan", "--epsilon", "1", "--height", "3", "--universe-size", "30").out
-    assert f"A path needs about {plan['smallest_count_likely_to_survive']} trajectories" in text
+    plan = ["plan", "--epsilon", "1", "--height", "3", "--method", "full"]
+    by_size = pathveil(*plan, "--universe-size", "30", "--json").json()
+    assert by_size == pathveil(*plan, "--universe", "stops.csv", "--json").json()
+    assert [level["budget"] for level in by_size["levels"]] == ["1/3"] * 3
+    assert by_size["invented_per_node"] <= 0.1
+    text = pathveil(*plan, "--universe-size", "30").out
+    assert f"A path needs about {by_size['smallest_count_likely_to_survive']} trajectories" in text
+
+
+@pytest.mark.usefixtures("week")
+def test_the_calibrated_method_is_what_you_get(pathveil):
+    """From data to an answer with an interval, with nothing but the defaults."""
+    assert pathveil(*publish_arguments(method=None)).code == 0
+    release = pv.read_release("out")
+    assert release.parameters.method == "calibrated"
+    answer = pathveil("count", "out", "S0001", "--json").json()
+    assert answer["low"] <= answer["count"] <= answer["high"]
+    plan = pathveil("plan", "--epsilon", "1", "--height", "3", "--universe-size", "30", "--json")
+    assert {line["name"] for line in plan.json()["measurements"]} >= {"visits", "pairs"}
 
 
 # NOT PRIVATE

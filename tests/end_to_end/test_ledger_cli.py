@@ -274,7 +274,7 @@ def test_publish_from_python(pathveil):
 def test_a_failure_in_python_carries_a_note(monkeypatch):
     ledger = pv.Ledger.open("ledger.db")
     ledger.init("taps", "2")
-    monkeypatch.setattr("pathveil.publishing.grow_tree", lambda *_: 1 / 0)
+    monkeypatch.setattr("pathveil.publishing.grow", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError) as caught:
         pv.publish(small_database(), epsilon="1", height=2, ledger=ledger.dataset("taps"))
     assert caught.value.__notes__ == ["ε = 1 stays charged to 'taps', entry 2."]

@@ -1,6 +1,7 @@
 """One suite over every counting engine, against a dictionary.
 
-An engine is a function from a database to a `PrefixCounter`. To add one, add a line to ENGINES.
+An engine is a function from a database to a `PrefixCounter`, in a ``with``. To add one, add a line
+to ENGINES. Spark, whose every level takes a second, has its own tests in `test_spark.py`.
 """
 
 from collections import Counter
@@ -9,14 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engines.conftest import in_duckdb, in_memory
 
 from pathveil.model.parameters import MAX_HEIGHT
 from pathveil.model.universe import Universe
-from pathveil.raw.counting.memory import MemoryCounter
 from pathveil.raw.counting.protocol import Survivors
 from pathveil.raw.database import TrajectoryDatabase
 
-ENGINES = {"memory": MemoryCounter}
+ENGINES = {"memory": in_memory, "duckdb": in_duckdb}
 
 
 @pytest.fixture(params=ENGINES.values(), ids=ENGINES.keys(), scope="module")
@@ -68,23 +69,32 @@ def runs(draw):
     return size, rows, levels
 
 
-@settings(deadline=None, max_examples=300)
-@given(run=runs())
-def test_every_level_is_counted_like_the_dictionary(engine, run):
+def check_every_level(engine, run):
     size, rows, levels = run
-    counter = engine(database_of(rows, size))
-    nodes = [()]
-    assert counted(counter.count_children(Survivors.root())) == oracle(rows, nodes)
-    for pairs in levels:
-        nodes = [(*nodes[parent], location) for parent, location in pairs]
-        assert counted(counter.count_children(survivors_of(pairs))) == oracle(rows, nodes)
+    with engine(database_of(rows, size)) as counter:
+        nodes = [()]
+        assert counted(counter.count_children(Survivors.root())) == oracle(rows, nodes)
+        for pairs in levels:
+            nodes = [(*nodes[parent], location) for parent, location in pairs]
+            assert counted(counter.count_children(survivors_of(pairs))) == oracle(rows, nodes)
 
 
-@settings(deadline=None)
+@settings(max_examples=300)
 @given(run=runs())
-def test_the_arrays_are_as_the_protocol_says(engine, run):
-    size, rows, _ = run
-    exact = engine(database_of(rows, size)).count_children(Survivors.root())
+def test_every_level_is_counted_like_the_dictionary(run):
+    check_every_level(in_memory, run)
+
+
+@settings(max_examples=25)  # DuckDB has to be started for each
+@given(run=runs())
+def test_every_level_is_counted_like_the_dictionary_by_duckdb(run):
+    check_every_level(in_duckdb, run)
+
+
+@pytest.mark.parametrize("rows", [[], [[0, 1], [], [1]]])
+def test_the_arrays_are_as_the_protocol_says(engine, rows):
+    with engine(database_of(rows, 2)) as counter:
+        exact = counter.count_children(Survivors.root())
     assert (exact.node.dtype, exact.location.dtype, exact.count.dtype) == (
         np.int64,
         np.int32,
@@ -96,47 +106,48 @@ def test_the_arrays_are_as_the_protocol_says(engine, run):
 def test_an_engine_tells_the_universe_and_the_bound(engine):
     universe = Universe("abc")
     database = TrajectoryDatabase.from_arrays([0, 1], [2], universe, max_trajectories_per_unit=4)
-    counter = engine(database)
-    assert counter.universe == universe
-    assert counter.max_trajectories_per_unit == 4
+    with engine(database) as counter:
+        assert counter.universe == universe
+        assert counter.max_trajectories_per_unit == 4
 
 
 def test_a_node_that_nobody_visited_has_no_children(engine):
-    counter = engine(database_of([[0, 1], [0]], 3))
-    counter.count_children(Survivors.root())
-    assert counted(counter.count_children(survivors_of([(0, 2)]))) == []
-    assert counted(counter.count_children(survivors_of([(0, 0), (0, 1)]))) == []
+    with engine(database_of([[0, 1], [0]], 3)) as counter:
+        counter.count_children(Survivors.root())
+        assert counted(counter.count_children(survivors_of([(0, 2)]))) == []
+        assert counted(counter.count_children(survivors_of([(0, 0), (0, 1)]))) == []
 
 
 def test_a_node_that_died_is_not_counted_again(engine):
-    counter = engine(database_of([[0, 1], [0, 1], [1, 1]], 2))
-    counter.count_children(Survivors.root())
-    assert counted(counter.count_children(survivors_of([(0, 1)]))) == [(0, 1, 1)]
+    with engine(database_of([[0, 1], [0, 1], [1, 1]], 2)) as counter:
+        counter.count_children(Survivors.root())
+        assert counted(counter.count_children(survivors_of([(0, 1)]))) == [(0, 1, 1)]
 
 
 def test_an_empty_database(engine):
-    counter = engine(database_of([], 3))
-    assert counted(counter.count_children(Survivors.root())) == []
-    assert counted(counter.count_children(survivors_of([(0, 1)]))) == []
+    with engine(database_of([], 3)) as counter:
+        assert counted(counter.count_children(Survivors.root())) == []
+        assert counted(counter.count_children(survivors_of([(0, 1)]))) == []
 
 
 def test_a_trajectory_is_followed_to_the_largest_height(engine):
     """Longer than any tree, and than what the engine remembers of a trajectory's length."""
-    counter = engine(database_of([[0] * 1500, [0] * (MAX_HEIGHT - 1)], 1))
-    survivors = Survivors.root()
-    for level in range(1, MAX_HEIGHT + 1):
-        exact = counter.count_children(survivors)
-        assert counted(exact) == [(0, 0, 2 if level < MAX_HEIGHT else 1)]
-        survivors = survivors_of([(0, 0)])
+    top = MAX_HEIGHT if engine is in_memory else 60  # a column per level; one scan for each
+    with engine(database_of([[0] * 1500, [0] * (top - 1)], 1), top) as counter:
+        survivors = Survivors.root()
+        for level in range(1, top + 1):
+            exact = counter.count_children(survivors)
+            assert counted(exact) == [(0, 0, 2 if level < top else 1)]
+            survivors = survivors_of([(0, 0)])
 
 
 def test_counts_of_many_trajectories(engine):
     """Against the dictionary at a size where blocks and batches fill: 20,000 rows."""
     rng = np.random.default_rng(5)  # noqa: TID251
     rows = [rng.integers(0, 50, size=rng.integers(0, 5)).tolist() for _ in range(20_000)]
-    counter = engine(database_of(rows, 50))
-    first = counted(counter.count_children(Survivors.root()))
-    assert first == oracle(rows, [()])
-    kept = [(0, location) for _, location, _ in first[::2]]
-    second = counter.count_children(survivors_of(kept))
-    assert counted(second) == oracle(rows, [(location,) for _, location in kept])
+    with engine(database_of(rows, 50)) as counter:
+        first = counted(counter.count_children(Survivors.root()))
+        assert first == oracle(rows, [()])
+        kept = [(0, location) for _, location, _ in first[::2]]
+        second = counter.count_children(survivors_of(kept))
+        assert counted(second) == oracle(rows, [(location,) for _, location in kept])

@@ -23,7 +23,7 @@ def seeded(rows=ROWS, **more):
     return pv.publish(database(rows), **choices, generator=generator)
 
 
-@pytest.mark.parametrize("gate", ["grow_tree", "measure"])
+@pytest.mark.parametrize("gate", ["grow", "measure"])
 def test_a_run_that_fails_after_the_gate_draws_no_noise_again(monkeypatch, gate):
     """Whoever tries again until something fits has spent ε each time."""
     calls, right = [], getattr(publishing, gate)
@@ -37,7 +37,7 @@ def test_a_run_that_fails_after_the_gate_draws_no_noise_again(monkeypatch, gate)
 
     monkeypatch.setattr(publishing, gate, counted)
     monkeypatch.setattr(publishing, "Release", fail)
-    method = {"grow_tree": "full", "measure": "calibrated"}[gate]
+    method = {"grow": "full", "measure": "calibrated"}[gate]
     with pytest.raises(ReleaseError, match="after the gate"):
         pv.publish(database(), epsilon="4", height=2, method=method)
     assert calls == [gate]

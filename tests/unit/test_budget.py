@@ -61,3 +61,37 @@ def test_equal_shares_add_up_exactly(epsilon, parts):
     budget = Budget(epsilon)
     assert sum([budget.split(parts)] * parts) == epsilon
     assert Budget.parse(str(budget)) == budget
+
+
+def test_a_budget_for_each_trip_is_c_times_as_much_for_a_unit():
+    assert Budget.choose(None, "0.1", 10) == Budget(Fraction(1))
+    assert Budget.choose(None, "1/3", 7).epsilon == Fraction(7, 3)
+    assert Budget.choose("0.5", None, 10).epsilon == Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ((None, None), "exactly one"),
+        (("1", "1"), "exactly one"),
+        ((None, 0.1, 10), "float"),
+        ((None, "2", 51), "fewer trajectories"),
+        ((None, "0", 5), "out of range"),
+    ],
+)
+def test_a_budget_that_is_given_wrongly_is_refused(given, says):
+    with pytest.raises(ParameterError, match=says):
+        Budget.choose(*given)
+
+
+def test_publishing_with_a_budget_for_each_trip():
+    import pathveil as pv
+
+    universe = pv.Universe(["a", "b"])
+    database = pv.TrajectoryDatabase.from_arrays(
+        [0, 1, 2], [0, 1], universe, max_trajectories_per_unit=4
+    )
+    release = pv.publish(database, epsilon_per_trip="0.5", height=2)
+    assert release.parameters == pv.publish(database, epsilon="2", height=2).parameters
+    with pytest.raises(ParameterError, match="exactly one"):
+        pv.publish(database, height=2)

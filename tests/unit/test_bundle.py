@@ -35,12 +35,12 @@ def database():
 
 @pytest.fixture(scope="module")
 def release(database):
-    return pv.publish(database, epsilon="90", height=3)
+    return pv.publish(database, epsilon="90", height=3, method="full")
 
 
 def seeded(database, number=1):
     generator = np.random.default_rng(number)  # noqa: TID251
-    return pv.publish(database, epsilon="1", height=3, threshold=1, generator=generator)
+    return pv.publish(database, epsilon="1", height=3, method="full", threshold=1, generator=generator)
 
 
 def contents(directory):
@@ -145,7 +145,7 @@ def test_rows_stand_in_canonical_order_whatever_the_order_of_the_input(tmp_path)
     rows = [["a", "b"], ["c"], ["b", "c", "a"], ["a"]] * 50
     for name, order in (("forwards", rows), ("backwards", rows[::-1])):
         database = pv.TrajectoryDatabase.from_sequences(order, universe)
-        pv.publish(database, epsilon="90", height=3).write(tmp_path / name, csv=True)
+        pv.publish(database, epsilon="90", height=3, method="full").write(tmp_path / name, csv=True)
     # At ε̄ = 30 the noise is 0 but once in 10¹¹ runs, so only the order of the rows differed.
     assert contents(tmp_path / "forwards") == contents(tmp_path / "backwards")
 

@@ -11,7 +11,13 @@ from pathveil import Parameters, TrajectoryDatabase, Universe, publish
 from pathveil.errors import ParameterError
 from pathveil.mechanism.choose_height import choose_height
 from pathveil.mechanism.randomness import Randomness
-from pathveil.model.height_choice import LEAST, MOST, height_for, height_preparation
+from pathveil.model.height_choice import (
+    CALIBRATED_RULE,
+    MOST,
+    TREE_RULE,
+    height_for,
+    height_preparation,
+)
 
 UNIVERSE = Universe("abcd")
 
@@ -31,17 +37,28 @@ def bins(**counts):
 
 
 def test_the_smallest_height_that_covers_nine_tenths():
-    assert height_for(bins(of_6=90, of_9=10)) == 6
-    assert height_for(bins(of_6=89, of_9=11)) == 9
-    assert height_for(bins(of_2=100)) == LEAST
-    assert height_for(bins(of_2=50, of_20=50)) == MOST
-    assert height_for(bins(of_6=90, of_9=10, of_20=-500)) == 6  # noise on nobody
-    assert height_for(bins()) == LEAST
+    def height(**counts):
+        return height_for(bins(**counts), CALIBRATED_RULE)
+
+    assert height(of_6=90, of_9=10) == 6
+    assert height(of_6=89, of_9=11) == 9
+    assert height(of_2=100) == 4
+    assert height(of_2=50, of_20=50) == MOST
+    assert height(of_6=90, of_9=10, of_20=-500) == 6  # noise on nobody
+    assert height() == 4
+
+
+def test_half_is_enough_where_every_level_has_a_share_of_epsilon():
+    assert height_for(bins(of_7=50, of_9=50), TREE_RULE) == 7
+    assert height_for(bins(of_7=49, of_9=51), TREE_RULE) == 9
+    assert height_for(bins(of_2=100), TREE_RULE) == 6
+    assert height_for(bins(of_20=100), TREE_RULE) == MOST
 
 
 @given(st.lists(st.integers(-50, 1000), min_size=MOST, max_size=MOST))
 def test_it_is_always_in_range(counts):
-    assert LEAST <= height_for(np.array(counts)) <= MOST
+    for rule in (TREE_RULE, CALIBRATED_RULE):
+        assert rule.least <= height_for(np.array(counts), rule) <= MOST
 
 
 def test_the_longest_trajectory_is_never_seen():
@@ -50,7 +67,8 @@ def test_the_longest_trajectory_is_never_seen():
     chosen = {
         choose_height(
             database([3] * 50 + [longest]),
-            height_preparation(budget, 1),
+            height_preparation(budget, 1, "calibrated"),
+            CALIBRATED_RULE,
             Randomness(np.random.default_rng(7)),  # noqa: TID251
         )
         for longest in (MOST, MOST + 1, 10 * MOST)

@@ -96,7 +96,8 @@ def test_max_nodes_is_the_publishers_to_raise_or_lower():
 @pytest.mark.parametrize(
     "wrong",
     [
-        *({"height": value} for value in (0, -1, 1001, 10**9, 2.0, "3", None, True)),
+        *({"height": value} for value in (0, -1, 1001, 10**9, 2.0, None, True)),
+        *({"height": value} for value in ("0", "-3", "1001", "3.0", "9" * 5000, "tall", "")),
         *({"universe_size": value} for value in (0, -5, 2**31, 10**400, 1.5)),
         *({"max_trajectories_per_unit": value} for value in (0, -1, 10**6 + 1, 1.0, False)),
         *({"max_nodes": value} for value in (0, -1, 10**13, "many")),

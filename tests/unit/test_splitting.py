@@ -36,6 +36,28 @@ def test_without_a_rule_a_unit_has_one_trajectory():
     assert split(["2024-01-01", "2024-06-01"], "none") == ["ab"]
 
 
+def test_whole_histories_whatever_trajectories_the_data_has():
+    table = pa.table(
+        {
+            "user_id": ["u", "u", "v", "u"],
+            "trajectory_id": ["2", "1", "1", "2"],
+            "when": ["2024-01-03", "2024-01-02", "2024-01-05", "2024-01-01"],
+            "location": ["a", "b", "c", "d"],
+        }
+    )
+
+    def read(**options):
+        return read_trajectories(table, Universe(LABELS), unit="user_id", order="when", **options)
+
+    history = read(split="whole")
+    assert trajectories(history) == {(3, 1, 0): 1, (2,): 1}
+    assert any("one trajectory" in rule for rule in history.rules)
+    # A column of a well-known name is taken otherwise, and the first trip of each is kept.
+    assert trajectories(read()) == {(1,): 1, (2,): 1}
+    with pytest.raises(ParameterError, match="choose one"):
+        read(split="whole", trajectory="trajectory_id")
+
+
 def test_midnight_belongs_to_the_day_that_begins():
     times = ["2024-01-01T23:59:59.999", "2024-01-02T00:00:00", "2024-01-02T23:59:59"]
     assert split(times, "day") == ["a", "bc"]

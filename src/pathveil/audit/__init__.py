@@ -10,6 +10,7 @@ from pathveil.audit.attacking import AuditReport, Finding, audit
 from pathveil.audit.neighbours import NeighbouringPair, a_unit_with_three, neighbouring_pairs
 from pathveil.audit.observing import Mechanism, Observation, front_door
 from pathveil.audit.timed_neighbours import timed_pairs
+from pathveil.audit.zoned_neighbours import zoned_pairs
 
 __all__ = [
     "AuditReport",
@@ -22,4 +23,5 @@ __all__ = [
     "front_door",
     "neighbouring_pairs",
     "timed_pairs",
+    "zoned_pairs",
 ]

@@ -141,9 +141,10 @@ def audit(
     ]
     findings = sorted((f for each in found for f in each), key=lambda f: -f.lower_bound)
     claim, height = chosen[0].parameters.budget.epsilon, chosen[0].parameters.height
-    times = " with times" if chosen[0].parameters.time_grid else ""
+    public = chosen[0].parameters
+    more = " with times" if public.time_grid else " with zones" if public.taxonomy else ""
     return AuditReport(
-        part=f"noisy prefix tree{times}, height {height} (methods basic and full)",
+        part=f"noisy prefix tree{more}, height {height} (methods basic and full)",
         claimed_epsilon=claim,
         height=height,
         lines=tuple(

@@ -50,22 +50,13 @@ def event_family(pair: NeighbouringPair) -> tuple[Event, ...]:
 
 
 def _kept_locations(pair: NeighbouringPair) -> Iterator[Event]:
-    for code, label in enumerate(_candidates(pair)):
+    for code, label in enumerate(pair.candidates):
         yield Event(f"{label} is kept on level 1", _at_least("first", code, ABSENT + 1))
 
 
-def _candidates(pair: NeighbouringPair) -> list[str]:
-    """What every node of level 1 can be, by code."""
-    places, grid = pair.without.universe.labels, pair.parameters.time_grid
-    if grid is None:
-        return list(places)
-    return [f"{place} at {time}" for time in grid.labels for place in places]
-
-
 def _counts(pair: NeighbouringPair) -> Iterator[Event]:
-    theta = pair.parameters.threshold
     extra = pair.parameters.max_trajectories_per_unit
-    for level, count in enumerate(pair.counts):
+    for level, (count, theta) in enumerate(zip(pair.counts, pair.thresholds, strict=True)):
         what = f"the count of node {level + 1} of the path"
         yield Event(f"{what} is exactly θ", _equals("path", level, theta))
         around = {count + shift for shift in range(-1, extra + 2)} | {theta + 1, theta + 2}
@@ -108,7 +99,7 @@ def _differences(pair: NeighbouringPair) -> Iterator[Event]:
 
 
 def _level_sizes(pair: NeighbouringPair) -> Iterator[Event]:
-    for level in range(pair.parameters.height):
+    for level in range(pair.levels):
         for least in (1, 2, 3, 4):
             yield Event(
                 f"level {level + 1} has {least} nodes or more", _at_least("nodes", level, least)

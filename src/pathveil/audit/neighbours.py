@@ -28,7 +28,7 @@ class NeighbouringPair:
         without: the database without the unit.
         with_unit: the same and the unit's trajectories.
         parameters: public; the same for both.
-        path: location codes; the nodes along it are watched, at most h of them.
+        path: codes; the nodes along it are watched, at most as many as there are levels.
         counts: how many trajectories of ``without`` pass each node of the path.
     """
 
@@ -38,6 +38,28 @@ class NeighbouringPair:
     parameters: Parameters
     path: tuple[int, ...]
     counts: tuple[int, ...]
+
+    @property
+    def levels(self) -> int:
+        """How many levels the tree can have: h, or 2h with a taxonomy."""
+        return self.parameters.height * (1 if self.parameters.taxonomy is None else 2)
+
+    @property
+    def candidates(self) -> list[str]:
+        """What every node can be, by code."""
+        places, grid = self.without.universe.labels, self.parameters.time_grid
+        if grid is not None:
+            return [f"{place} at {time}" for time in grid.labels for place in places]
+        return [*places, *(self.parameters.taxonomy.labels if self.parameters.taxonomy else ())]
+
+    @property
+    def thresholds(self) -> list[int]:
+        """θ of each node of the path."""
+        both, least = self.parameters.sub_levels, self.parameters.threshold
+        if both is None:
+            return [least] * len(self.path)
+        places = len(self.without.universe)
+        return [both.zone_threshold if code >= places else least for code in self.path]
 
 
 def neighbouring_pairs(epsilon: object = "1", height: int = 1) -> tuple[NeighbouringPair, ...]:

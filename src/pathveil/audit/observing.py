@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.audit.neighbours import NeighbouringPair
-from pathveil.mechanism.grow_tree import grow_tree
+from pathveil.mechanism.grow import grow
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.noisy_tree import NoisyPrefixTree
 from pathveil.model.parameters import Parameters
-from pathveil.raw.counting.memory import MemoryCounter
 from pathveil.raw.database import TrajectoryDatabase
 
 ABSENT = -(1 << 62)
@@ -38,7 +37,7 @@ def front_door(
     database: TrajectoryDatabase, parameters: Parameters, randomness: Randomness
 ) -> Observation:
     """The mechanism as `pathveil.publish` runs it, up to the gate; what follows sees no data."""
-    return Observation(grow_tree(MemoryCounter(database), parameters, randomness))
+    return Observation(grow(database, parameters, randomness))
 
 
 class Record:
@@ -47,19 +46,18 @@ class Record:
     Attributes:
         first: int64, shape (runs, candidates of the root); noisy counts of the nodes of level 1.
         path: int64, shape (runs, n); noisy counts along the watched path.
-        nodes: int64, shape (runs, h); number of nodes on each level.
+        nodes: int64, shape (runs, levels); number of nodes on each level.
         published: int64, shape (runs,).
 
     What was not kept or not published is `ABSENT`.
     """
 
     def __init__(self, pair: NeighbouringPair, runs: int) -> None:
-        parameters = pair.parameters
         self._watched = pair.path
-        self._edges = np.arange(1, parameters.height + 2)
-        self.first = np.full((runs, parameters.candidates), ABSENT, dtype=np.int64)
+        self._edges = np.arange(1, pair.levels + 2)
+        self.first = np.full((runs, len(pair.candidates)), ABSENT, dtype=np.int64)
         self.path = np.full((runs, len(pair.path)), ABSENT, dtype=np.int64)
-        self.nodes = np.zeros((runs, parameters.height), dtype=np.int64)
+        self.nodes = np.zeros((runs, pair.levels), dtype=np.int64)
         self.published = np.full(runs, ABSENT, dtype=np.int64)
 
     def write(self, run: int, observation: Observation) -> None:

@@ -11,10 +11,12 @@ from pathveil.audit.attacking import FALSE_ALARM, AuditReport, Progress, audit
 from pathveil.audit.neighbours import NeighbouringPair, a_unit_with_three, neighbouring_pairs
 from pathveil.audit.tables import audit_tables
 from pathveil.audit.timed_neighbours import timed_pairs
+from pathveil.audit.zoned_neighbours import zoned_pairs
 from pathveil.errors import ParameterError
 
 HEIGHTS = (1, 3)  # at 1 all of ε stands in one count; at 3 it is divided over levels
 TIMED_HEIGHT = 2  # the least at which a step has a time before it
+ZONED_HEIGHT = 1  # the budget is divided over zones and locations even then
 TREE_EPSILON, TABLES_EPSILON, TABLES_HEIGHT = "1", "8", 8
 PACKAGES = ("pathveil", "numpy", "numba", "llvmlite", "scipy")
 CHOICES = ("all", "basic", "full", "calibrated")
@@ -61,7 +63,8 @@ def audit_software(
     Args:
         method: "basic" or "full" (both are made of the same noisy tree), "calibrated" or "all".
         epsilon: the claim; 1 for trees and 8 for tables if None.
-        height: h; trees of height 1 and 3, with times 2, and tables of height 8 if None.
+        height: h; if None trees of height 1 and 3, with times 2, with zones 1, and tables of
+            height 8.
         runs: runs per database, on average.
         false_alarm: shared equally by the parts.
         progress: told which share of the work is done, 0 to 1.
@@ -95,6 +98,7 @@ def _parts(
             pairs = (*neighbouring_pairs(claim, each), a_unit_with_three(claim, each))
             parts.append(_tree(pairs, runs))
         parts.append(_tree(timed_pairs(claim, height or TIMED_HEIGHT), runs))
+        parts.append(_tree(zoned_pairs(claim, height or ZONED_HEIGHT), runs))
     if method in ("all", "calibrated"):
         parts.append((2 * runs, _tables(epsilon, height, runs)))
     return parts

@@ -10,11 +10,17 @@ if TYPE_CHECKING:
 
 
 def account_for(
-    ledger: str | None, dataset: str | None, population: str | None, source: str
+    ledger: str | None,
+    dataset: str | None,
+    population: str | None,
+    source: str,
+    *,
+    is_remote: bool = False,
 ) -> "Account | None":
     """What a run will charge; None if it names neither a ledger nor a dataset.
 
-    A file that is not there is refused now: no row of it is needed to know that.
+    A file that is not there is refused now: no row of it is needed to know that. A remote input
+    (a cluster's) is looked for when it is read.
     """
     from pathveil.cli.reading import check_there
     from pathveil.errors import ParameterError
@@ -28,7 +34,8 @@ def account_for(
         return None
     from pathveil.ledger.ledger import Ledger
 
-    check_there(source)
+    if not is_remote:
+        check_there(source)
     return Ledger.open(ledger).dataset(dataset, population)
 
 

@@ -34,7 +34,9 @@ def demo(
 
     folder = _free_name(out)
     check_free(folder)
-    parameters = Parameters.choose(epsilon=epsilon, height=height, universe_size=stops)
+    parameters = Parameters.choose(
+        epsilon=epsilon, height=height, universe_size=stops, method=options.DEFAULT_METHOD
+    )
     with progress(f"Simulating {riders:,} riders on {stops:,} stops"):
         week = simulate_week(riders, stops)
         database = TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)

@@ -32,6 +32,7 @@ def evaluate(
     longitude_column: trip_options.LongitudeColumn = None,
     split: trip_options.Split = "none",
     repeats: trip_options.Repeats = "auto",
+    keep: trip_options.Keep = "first",
     time_zone: options.TimeZone = "UTC",
     universe: trip_options.SameUniverse = None,
     time_column: times.TimeColumn = None,
@@ -74,7 +75,10 @@ def evaluate(
     page with plots. Give the same column options as for `pathveil publish`: the raw data is
     bounded to the same number of trajectories per unit as the release says, and compared as such.
     A release with times needs --time-column: the raw visits are put on its time grid (and cut
-    where it ends), and compared by their locations.
+    where it ends), and compared by their locations. With --keep sample another sample is drawn
+    than the one that was published.
+
+    A release with a taxonomy is compared by zones.
 
     Example: `pathveil evaluate taps.csv release --unit-column card_id --order-column tapped_at
     --location-column stop`
@@ -85,19 +89,20 @@ def evaluate(
     from pathveil.evaluation.evaluation_page import evaluation_page
     from pathveil.evaluation.internal import internal_path, write_internal
     from pathveil.evaluation.measures import evaluate as measure
+    from pathveil.evaluation.zone_level import at_one_level
     from pathveil.raw.sources.databases.addresses import check_request
     from pathveil.release.bundle import read_release
 
     # All that can be refused is refused before a row is read.
     check_request(source, query, table)
-    trip_options.check_trip_rules(split, time_zone, repeats)
+    trip_options.check_trip_rules(split, time_zone, repeats, keep)
     page = internal_path(out)
     altair()
     release = read_release(directory)
     times.check_column(time_column, release)
     database = read_for_curator(
         source,
-        trip_options.same_universe(universe, release.universe),
+        trip_options.same_universe(universe, release.locations),
         unit=unit_column,
         trajectory=trajectory_column,
         order=order_column,
@@ -110,13 +115,13 @@ def evaluate(
         time=time_column,
         time_grid=release.time_grid,
         max_trajectories_per_unit=release.parameters.max_trajectories_per_unit,
+        keep=keep,
         query=query,
         table=table,
     )
     with progress("Measuring", total=1) as done:
         evaluation = measure(
-            database,
-            release,
+            *at_one_level(database, release),
             height=release.parameters.height,
             queries=queries,
             patterns=patterns,
@@ -160,6 +165,8 @@ def _print(evaluation: "Evaluation", release: "Release", page: Path, *, json: bo
         f"{release.parameters.max_trajectories_per_unit} per unit.",
         highlight=False,
     )
+    if release.parameters.taxonomy is not None:
+        console.print("The release has zones: every visit, raw or released, is told by its zone.")
     console.print("The page is", style="bold", end=" ")
     console.print(str(page), markup=False, highlight=False)
 

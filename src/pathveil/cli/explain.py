@@ -28,6 +28,8 @@ def explain(
         str | None,
         typer.Option("--epsilon", "-e", help="Total privacy budget.", rich_help_panel=_PLAN),
     ] = None,
+    epsilon_per_trip: options.EpsilonPerTrip = None,
+    delta: options.Delta = None,
     height: Annotated[
         str | None,
         typer.Option(
@@ -37,7 +39,7 @@ def explain(
     universe: planning.UniverseFile = None,
     universe_size: planning.UniverseSize = None,
     max_trajectories_per_unit: options.MaxTrajectories = 1,
-    method: options.Method = "full",
+    method: options.Method = options.DEFAULT_METHOD,
     threshold: options.Threshold = "auto",
     max_nodes: options.MaxNodes = 20_000_000,
     time_grid: times.GridText = None,
@@ -53,14 +55,18 @@ def explain(
     from pathveil.cli.console import print_json
     from pathveil.errors import ParameterError
     from pathveil.model.certificate import Certificate
+    from pathveil.model.height_choice import AUTO
     from pathveil.report.explanation import explain as explain_certificate
 
     if plan == (directory is not None):
         raise ParameterError("Give either a release or --plan with its parameters.")
-    given = any(value is not None for value in (epsilon, height, universe, universe_size))
+    given = any(
+        value is not None
+        for value in (epsilon, epsilon_per_trip, delta, height, universe, universe_size)
+    )
     if directory is not None:
         certificate = _certificate(directory, has_parameters=given)
-    elif epsilon is None or height is None:
+    elif (epsilon is None and epsilon_per_trip is None) or height is None:
         raise ParameterError("With --plan, give --epsilon and --height.")
     else:
         parameters = planning.planned_parameters(
@@ -73,13 +79,31 @@ def explain(
             threshold=threshold,
             max_nodes=max_nodes,
             time_grid=time_grid,
+            epsilon_per_trip=epsilon_per_trip,
+            delta=delta,
         )
+        if parameters.universe_is_open:
+            raise ParameterError(
+                "How many locations will be discovered is not known before: say how many you "
+                "expect with --universe-size N."
+            )
         certificate = Certificate.of(parameters, is_private=True)
     explanation = explain_certificate(certificate)
     if json:
         print_json(explanation.to_json())
     else:
+        if height == AUTO:
+            _say_height(certificate.implementation.height)
         _print(explanation)
+
+
+def _say_height(most: int) -> None:
+    from pathveil.cli.console import stdout_console
+
+    stdout_console().print(
+        f"The height is not chosen yet; this is for the largest that can come out, {most}.",
+        highlight=False,
+    )
 
 
 def _certificate(directory: Path, *, has_parameters: bool) -> "Certificate":

@@ -18,7 +18,20 @@ Universe: TypeAlias = Annotated[
         "for stations, gtfs-merged: for stations and the stops without one); "
         "grid:36x28:37.70,-122.52,37.82,-122.35 (rows, columns; south, west, north, east); "
         "h3:8:45.40,-73.98,45.70,-73.47 or h3:8:city.geojson (H3 cells that cover an area); "
-        "codes:1..500 or codes:list.txt.",
+        "codes:1..500 or codes:list.txt. If there is no such list: 'discover', with --delta, which "
+        "names labels from the data, for a fifth of ε.",
+        rich_help_panel=_DATA,
+    ),
+]
+Taxonomy: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--taxonomy",
+        metavar="TAXONOMY",
+        help="The public zone of every location, so that sparse branches are counted by zone: a "
+        "CSV or Parquet file with the columns 'location' and 'zone'; parent:1 (coarser cells of a "
+        "grid: or h3: universe); gtfs:feed.zip (the station of each stop); grid:… or h3:… (the "
+        "coarse cell in which each location lies). Needs --method full or basic.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -81,11 +94,20 @@ MaxTrajectories: TypeAlias = Annotated[
     ),
 ]
 Epsilon: TypeAlias = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--epsilon",
         "-e",
-        help="Total privacy budget, an exact number such as 1, 0.5 or 1/3.",
+        help="Total privacy budget of a unit, an exact number such as 1, 0.5 or 1/3. Required, or "
+        "--epsilon-per-trip instead.",
+        rich_help_panel=_PRIVACY,
+    ),
+]
+EpsilonPerTrip: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Privacy budget of one trajectory, instead of --epsilon. That of a unit is c times "
+        "as much.",
         rich_help_panel=_PRIVACY,
     ),
 ]
@@ -109,11 +131,13 @@ Height: TypeAlias = Annotated[
 Method: TypeAlias = Annotated[
     str,
     typer.Option(
-        help="'full' (the paper's, with constrained inference), 'basic' (the noisy counts as they "
-        "are) or 'calibrated' (measures more than the tree, and calibrates to it).",
+        help="'calibrated' (measures more than the paper's tree, and calibrates to it: several "
+        "times more accurate), 'full' (the paper's, with constrained inference) or 'basic' (the "
+        "paper's noisy counts as they are).",
         rich_help_panel=_PRIVACY,
     ),
 ]
+DEFAULT_METHOD = "calibrated"
 Threshold: TypeAlias = Annotated[
     str,
     typer.Option(

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pathveil.cli import options, planning, times
+from pathveil.cli.plan_choices import choices_as_json, print_choices, print_discovery
 
 if TYPE_CHECKING:
     from pathveil.model.forecast import Forecast
@@ -10,18 +11,22 @@ if TYPE_CHECKING:
 
 
 def plan(
-    epsilon: options.Epsilon,
     height: options.Height,
+    epsilon: options.Epsilon = None,
+    epsilon_per_trip: options.EpsilonPerTrip = None,
     universe: planning.UniverseFile = None,
     universe_size: planning.UniverseSize = None,
     max_trajectories_per_unit: options.MaxTrajectories = 1,
-    method: options.Method = "full",
+    method: options.Method = options.DEFAULT_METHOD,
     threshold: options.Threshold = "auto",
     max_nodes: options.MaxNodes = 20_000_000,
     time_grid: times.GridText = None,
+    delta: options.Delta = None,
     json: options.Json = False,
 ) -> None:
     """Forecast the tree's size, the noise and what will survive. Reads no data, spends nothing.
+
+    A table shows what other numbers of trajectories per unit (c) would cost.
 
     Example: `pathveil plan --universe-size 1012 --epsilon 1 --height 12`
     """
@@ -37,8 +42,12 @@ def plan(
         threshold=threshold,
         max_nodes=max_nodes,
         time_grid=time_grid,
+        epsilon_per_trip=epsilon_per_trip,
+        delta=delta,
     )
-    if method == "calibrated":
+    if parameters.universe_is_open:
+        print_discovery(parameters, json=json)
+    elif method == "calibrated":
         _print_measurements(parameters, json=json)
     else:
         _print(Forecast.of(parameters), json=json)
@@ -58,6 +67,7 @@ def _print_measurements(parameters: "Parameters", *, json: bool) -> None:
                 "height": parameters.height,
                 "universe_size": parameters.universe_size,
                 "max_trajectories_per_unit": parameters.max_trajectories_per_unit,
+                **choices_as_json(parameters),
                 "measurements": [
                     {
                         "name": line.name,
@@ -84,6 +94,7 @@ def _print_measurements(parameters: "Parameters", *, json: bool) -> None:
         ],
         numbers={1, 2, 3},
     )
+    print_choices(parameters)
     stdout_console().print("Nothing was read or spent.")
 
 
@@ -106,6 +117,7 @@ def _print(forecast: "Forecast", *, json: bool) -> None:
                 "threshold": parameters.threshold,
                 "invented_per_node": forecast.invented_per_node,
                 "smallest_count_likely_to_survive": forecast.survives,
+                **choices_as_json(parameters),
                 "levels": [
                     {
                         "level": line.level,
@@ -128,6 +140,7 @@ def _print(forecast: "Forecast", *, json: bool) -> None:
         ],
         numbers={0, 1, 2, 3},
     )
+    print_choices(parameters)
     console = stdout_console()
     for line in (
         f"Threshold: a noisy count of {parameters.threshold:,} is kept.",

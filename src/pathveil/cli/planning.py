@@ -13,18 +13,22 @@ UniverseFile: TypeAlias = Annotated[
         "--universe",
         "-u",
         metavar="UNIVERSE",
-        help="The public list of locations: a file, or a description such as gtfs:feed.zip.",
+        help="The public list of locations: a file, a description such as gtfs:feed.zip, or "
+        "'discover'.",
     ),
 ]
 UniverseSize: TypeAlias = Annotated[
     int | None,
-    typer.Option("--universe-size", help="Or just how many locations it has."),
+    typer.Option(
+        "--universe-size",
+        help="Or just how many locations it has; with --universe discover, how many you expect.",
+    ),
 ]
 
 
 def planned_parameters(
     *,
-    epsilon: str,
+    epsilon: str | None,
     height: int | str,
     universe: str | None,
     universe_size: int | None,
@@ -33,25 +37,35 @@ def planned_parameters(
     threshold: str,
     max_nodes: int,
     time_grid: str | None = None,
+    epsilon_per_trip: str | None = None,
+    delta: str | None = None,
 ) -> "Parameters":
     """The parameters that a run with these choices would have.
+
+    With "discover" the size of the universe stays open, unless the number that is expected is
+    given: then they are those of a run that names so many.
 
     Raises:
         ParameterError: if a choice can't be used, or the universe is given twice or not at all.
     """
     from pathveil.errors import ParameterError
+    from pathveil.model.budget import Budget
+    from pathveil.model.label_discovery import DISCOVER
     from pathveil.model.parameters import Parameters
     from pathveil.model.time_grid import TimeGrid
     from pathveil.model.universe import Universe
 
-    if universe is not None and universe_size is None:
+    size: int | None
+    if universe == DISCOVER:
+        size = None
+    elif universe is not None and universe_size is None:
         size = len(Universe.read(universe))
     elif universe is None and universe_size is not None:
         size = universe_size
     else:
         raise ParameterError("Give either --universe FILE or --universe-size N.")
-    return Parameters.choose(
-        epsilon=epsilon,
+    parameters = Parameters.choose(
+        epsilon=Budget.choose(epsilon, epsilon_per_trip, max_trajectories_per_unit),
         height=height,
         universe_size=size,
         threshold=threshold,
@@ -59,4 +73,8 @@ def planned_parameters(
         max_trajectories_per_unit=max_trajectories_per_unit,
         max_nodes=max_nodes,
         time_grid=None if time_grid is None else TimeGrid.parse(time_grid),
+        delta=delta,
     )
+    if size is None and universe_size is not None:
+        return parameters.with_universe_size(universe_size)
+    return parameters

@@ -1,16 +1,16 @@
 """``pathveil publish``: raw trajectories in, a private release out."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pathveil.cli import options, signing, times, trip_options
+from pathveil.cli import engines, options, signing, times, trip_options
 
 if TYPE_CHECKING:
     from pathveil.ledger.ledger import Charge
     from pathveil.model.parameters import Parameters
-    from pathveil.raw.database import TrajectoryDatabase
+    from pathveil.raw.engines import Trajectories
     from pathveil.release.release import Release
 
 
@@ -19,13 +19,13 @@ def publish(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="CSV or Parquet file: one row per visit, or one row per trajectory with a list "
-            "of locations. Or a database: postgresql://…, or a DuckDB or SQLite file.",
+            help="CSV or Parquet file, or a folder or pattern of Parquet files: one row per visit, "
+            "or one row per trajectory with a list of locations. Or a database: postgresql://…, "
+            "or a DuckDB or SQLite file.",
             show_default=False,
         ),
     ],
     universe: options.Universe,
-    epsilon: options.Epsilon,
     height: options.Height,
     out: Annotated[
         Path,
@@ -36,6 +36,9 @@ def publish(
             rich_help_panel="The output",
         ),
     ],
+    epsilon: options.Epsilon = None,
+    epsilon_per_trip: options.EpsilonPerTrip = None,
+    taxonomy: options.Taxonomy = None,
     unit_column: options.UnitColumn = None,
     trajectory_column: options.TrajectoryColumn = None,
     order_column: options.OrderColumn = None,
@@ -50,8 +53,9 @@ def publish(
     query: options.Query = None,
     table: options.Table = None,
     max_trajectories_per_unit: options.MaxTrajectories = 1,
+    keep: trip_options.Keep = "first",
     delta: options.Delta = None,
-    method: options.Method = "full",
+    method: options.Method = options.DEFAULT_METHOD,
     threshold: options.Threshold = "auto",
     max_nodes: options.MaxNodes = 20_000_000,
     dataset: Annotated[
@@ -79,6 +83,10 @@ def publish(
             rich_help_panel="The ledger",
         ),
     ] = None,
+    engine: engines.EngineName = "auto",
+    memory: engines.Memory = "2GB",
+    spill: engines.Spill = None,
+    master: engines.Master = None,
     sign_key: signing.SignKey = None,
     signer: signing.SignerName = None,
     csv: Annotated[
@@ -100,45 +108,67 @@ def publish(
     Example: `pathveil publish taps.csv --universe stops.csv --unit-column card_id
     --order-column tapped_at --location-column stop --epsilon 1 --height 12 --out release`
 
+    With zones, where the counts of single stops are small: `--method full --taxonomy zones.csv`,
+    a file with the columns location and zone.
+
     With times: `--time-column tapped_at --time-grid 1h --time-zone America/Montreal` instead of
     the order column.
+
+    People with many trips: `--trajectory-column trip -c 10 --keep sample`, and `--epsilon-per-trip
+    0.1` if ε is to be given for one of them (docs/people.md).
+
+    Without a public list of locations: `--universe discover --delta 1e-9`.
+
+    More data than memory: `--engine duckdb --memory 2GB --spill /var/tmp`, and INPUT may be a
+    folder or a pattern of Parquet files (docs/engines.md).
     """
     from pathveil.cli.charging import account_for, charged, check_named
     from pathveil.cli.console import progress
-    from pathveil.cli.reading import read_for_curator
+    from pathveil.cli.reading import read_with
     from pathveil.cli.summary import print_summary
+    from pathveil.cli.taxonomies import zones_for
+    from pathveil.model.budget import Budget
     from pathveil.model.label_discovery import DISCOVER
     from pathveil.model.parameters import Parameters
     from pathveil.model.universe import Universe
+    from pathveil.raw.engines import Engine
     from pathveil.raw.sources.databases.addresses import check_request
     from pathveil.release.bundle import check_free
 
     # All that can be refused is refused before a row is read.
     check_free(out)
-    if dataset is None:
+    if master is not None:
+        engines.check_cluster_request(query, table)
+    elif dataset is None:
         check_request(source, query, table)
     else:  # charged before the file is opened, be it only to see what kind of file it is
         check_named(source, query, table)
-    trip_options.check_trip_rules(split, time_zone, repeats)
+    trip_options.check_trip_rules(split, time_zone, repeats, keep)
     owner = signing.signer_for(sign_key, signer)
+    locations: Universe | Literal["discover"]
     locations = DISCOVER if universe == DISCOVER else Universe.read(universe)
     grid = times.grid_for(time_column, time_grid, time_zone)
     parameters = Parameters.choose(
-        epsilon=epsilon,
+        epsilon=Budget.choose(epsilon, epsilon_per_trip, max_trajectories_per_unit),
         height=height,
-        universe_size=None if locations == DISCOVER else len(locations),
+        universe_size=None if isinstance(locations, str) else len(locations),
         delta=delta,
         threshold=threshold,
         method=method,
         max_trajectories_per_unit=max_trajectories_per_unit,
         max_nodes=max_nodes,
         time_grid=grid,
+        taxonomy=zones_for(taxonomy, locations),
     )
-    account = account_for(ledger, dataset, population, source)
-    with charged(account, parameters) as charge:
-        database = read_for_curator(
+    chosen = Engine.choose(engine, source, parameters, memory=memory, spill=spill, master=master)
+    account = account_for(ledger, dataset, population, source, is_remote=master is not None)
+    with (
+        charged(account, parameters) as charge,
+        read_with(
+            chosen,
             source,
             locations,
+            parameters.height,
             unit=unit_column,
             trajectory=trajectory_column,
             order=order_column,
@@ -149,11 +179,13 @@ def publish(
             repeats=repeats,
             time_zone=time_zone,
             max_trajectories_per_unit=max_trajectories_per_unit,
+            keep=keep,
             query=query,
             table=table,
             time=time_column,
             time_grid=grid,
-        )
+        ) as database,
+    ):
         release = publish_with_progress(database, parameters, charge)
         with progress("Writing"):
             release.write(out, csv=csv, signer=owner)
@@ -161,7 +193,7 @@ def publish(
 
 
 def publish_with_progress(
-    database: "TrajectoryDatabase", parameters: "Parameters", charge: "Charge | None" = None
+    database: "Trajectories", parameters: "Parameters", charge: "Charge | None" = None
 ) -> "Release":
     """Publish with a bar that counts levels."""
     from pathveil.cli.console import progress

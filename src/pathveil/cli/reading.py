@@ -1,18 +1,22 @@
 """Read raw data for a command, and tell the curator (nobody else) what was dropped."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from pathveil.model.time_grid import TimeGrid
     from pathveil.model.universe import Universe
     from pathveil.raw.database import TrajectoryDatabase
+    from pathveil.raw.engines import Engine, Trajectories
     from pathveil.raw.reading import ReadingReport
     from pathveil.raw.sources.columns import Columns
 
 
 def read_for_curator(
     source: str,
-    universe: "Universe",
+    universe: "Universe | Literal['discover']",
     *,
     unit: str | None,
     trajectory: str | None,
@@ -24,6 +28,7 @@ def read_for_curator(
     repeats: str = "auto",
     time_zone: str = "UTC",
     max_trajectories_per_unit: int,
+    keep: str = "first",
     query: str | None = None,
     table: str | None = None,
     time: str | None = None,
@@ -47,31 +52,58 @@ def read_for_curator(
             repeats=repeats,
             time_zone=time_zone,
             max_trajectories_per_unit=max_trajectories_per_unit,
+            keep=keep,
             query=query,
             table=table,
             time=time,
             time_grid=time_grid,
-            report=_tell,
+            report=partial(_tell, timed=time_grid is not None),
         )
+
+
+@contextmanager
+def read_with(
+    engine: "Engine",
+    source: str,
+    universe: "Universe | Literal['discover']",
+    height: int,
+    *,
+    time_grid: "TimeGrid | None",
+    **reading: Any,
+) -> "Iterator[Trajectories]":
+    """Read with an engine, forget at the end; the exact drop counts go to stderr only."""
+    from pathveil.cli.console import progress
+
+    report = partial(_tell, timed=time_grid is not None)
+    with ExitStack() as stack:
+        with progress("Reading"):
+            opened = stack.enter_context(
+                engine.open(source, universe, height, report=report, time_grid=time_grid, **reading)
+            )
+        yield opened
 
 
 def check_there(source: str) -> None:
     """Refuse a file that can't be opened, without opening it. A server is not asked.
 
     Raises:
-        InputError: if it is not there, is a folder, or may not be read.
+        InputError: if it is not there, is a folder without Parquet files, or may not be read.
     """
     import os
 
     from pathveil.errors import InputError
     from pathveil.raw.sources.databases.addresses import file_of
+    from pathveil.raw.sources.opening import parquet_files
 
     path = file_of(source)
     if path is None:
         return
     try:
-        readable = os.access(path, os.R_OK) and not path.is_dir()
-    except ValueError:  # a NUL in it
+        files = parquet_files(path) or [path]
+        readable = all(os.access(file, os.R_OK) and not file.is_dir() for file in files)
+    except InputError:
+        raise
+    except (OSError, ValueError):  # a NUL in it
         readable = False
     if not readable:
         raise InputError(f"Can't read {path}: it is not a file that you may read.")
@@ -83,7 +115,7 @@ def _where(columns: "Columns") -> str:
     return f"latitude {columns.latitude!r}, longitude {columns.longitude!r}"
 
 
-def _tell(report: "ReadingReport") -> None:
+def _tell(report: "ReadingReport", *, timed: bool) -> None:
     from pathveil.cli.console import stderr_console
 
     columns = report.columns
@@ -96,7 +128,9 @@ def _tell(report: "ReadingReport") -> None:
     )
     dropped = {
         "malformed rows": report.malformed_rows,
-        "visits outside the universe (or the time grid)": report.visits_outside_universe,
+        f"visits outside the universe{' or the time grid' if timed else ''}": (
+            report.visits_outside_universe
+        ),
         "trajectories over the cap per unit": report.trajectories_over_the_cap,
         "visits past the end of the time grid": report.visits_past_the_grid,
         "visits that repeat the one before": report.repeats_collapsed,

@@ -37,8 +37,10 @@ def _facts(release: "Release") -> dict[str, object]:
     parameters, tree = release.parameters, release.tree
     return {
         "epsilon": str(parameters.budget),
+        **({"delta": str(parameters.delta)} if parameters.delta else {}),
         "method": parameters.method,
         "locations in the universe": parameters.universe_size,
+        **({"zones": len(parameters.taxonomy)} if parameters.taxonomy else {}),
         **({"time slots": len(parameters.time_grid)} if parameters.time_grid else {}),
         "height": parameters.height,
         "threshold": parameters.threshold,

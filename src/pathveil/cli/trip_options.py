@@ -26,7 +26,8 @@ Split: TypeAlias = Annotated[
     typer.Option(
         metavar="RULE",
         help="Split a unit's visits into trajectories by time: 'day', 'week' (Monday to Sunday), "
-        "'gap:30min' (a new one after a longer pause; s, min, h or d) or 'none'.",
+        "'gap:30min' (a new one after a longer pause; s, min, h or d); 'whole' makes one of all; "
+        "'none' leaves them as the data has them.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -35,6 +36,14 @@ Repeats: TypeAlias = Annotated[
     typer.Option(
         help="Consecutive visits to one location: 'keep' them, or 'collapse' them into one. "
         "'auto' collapses points and keeps named locations.",
+        rich_help_panel=_DATA,
+    ),
+]
+Keep: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="Of a unit with more trajectories than are used: keep the 'first' (by id or by time) "
+        "or a random 'sample'.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -59,9 +68,10 @@ def same_universe(where: str | None, released: "Universe") -> "Universe":
         ParameterError: if the one that is given is not that of the release.
     """
     from pathveil.errors import ParameterError
+    from pathveil.model.label_discovery import DISCOVER
     from pathveil.model.universe import Universe
 
-    if where is None:
+    if where in (None, DISCOVER):  # what was discovered is public now
         return released
     given = Universe.read(where)
     if given != released:
@@ -69,7 +79,7 @@ def same_universe(where: str | None, released: "Universe") -> "Universe":
     return given
 
 
-def check_trip_rules(split: str, time_zone: str, repeats: str) -> None:
+def check_trip_rules(split: str, time_zone: str, repeats: str, keep: str = "first") -> None:
     """Refuse rules that can't be used, before anything is charged or read.
 
     Raises:
@@ -77,4 +87,4 @@ def check_trip_rules(split: str, time_zone: str, repeats: str) -> None:
     """
     from pathveil.model.trip_rules import TripRules
 
-    TripRules.choose(split=split, time_zone=time_zone, repeats=repeats, by_point=False)
+    TripRules.choose(split=split, time_zone=time_zone, repeats=repeats, by_point=False, keep=keep)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pathveil.errors import ReleaseError
 from pathveil.model.certificate import CERTIFICATE_FILE
+from pathveil.model.new_folders import new_parents
 from pathveil.release.bundle import INTERNAL_MARK
 
 PREFIX = f"{INTERNAL_MARK}-"
@@ -53,18 +54,22 @@ def write_internal(path: Path, text: str) -> Path:
     """
     target = internal_path(path)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{PREFIX}", dir=target.parent)
-        staged = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            staged.replace(target)
-        finally:
-            staged.unlink(missing_ok=True)
+        with new_parents(target):
+            _write_whole(target, text)
     except OSError as error:
         raise ReleaseError(f"Can't write {target}: {error.strerror or 'write failed'}.") from None
     return target
+
+
+def _write_whole(target: Path, text: str) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{PREFIX}", dir=target.parent)
+    staged = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        staged.replace(target)
+    finally:
+        staged.unlink(missing_ok=True)
 
 
 def stamped(values: Mapping[str, object]) -> dict[str, object]:

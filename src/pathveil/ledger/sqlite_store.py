@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from pathveil.errors import LedgerError
 from pathveil.ledger.entries import Row
+from pathveil.model.new_folders import new_parents
 
 _WAIT_SECONDS = 60
 _TABLE = "CREATE TABLE IF NOT EXISTS pathveil_ledger (number INTEGER PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)"  # noqa: E501
@@ -91,8 +92,8 @@ class SqliteStore:
     def _make_file(self) -> None:
         """An empty file that only its owner may read; SQLite gives its helpers the same rights."""
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            with new_parents(self._path, mode=0o700):
+                os.close(os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
         except OSError as error:
             reason = "Not a directory" if isinstance(error, FileExistsError) else error.strerror
             raise LedgerError(f"Can't make {self.label}: {reason}.") from None
@@ -115,7 +116,11 @@ class SqliteStore:
         """SQLite's failures in our words."""
         try:
             yield
-        except sqlite3.Error as error:
+        except MemoryError:
+            reason = "memory ran out, or it is damaged and asks for too much"
+            raise LedgerError(f"Can't use {self.label}: {reason}. No entry was added.") from None
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            # Of a damaged schema SQLite's own message may not be text.
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code
             reason = _REASONS.get(code, "it is not a ledger, or it is damaged")
             raise LedgerError(f"Can't use {self.label}: {reason}. No entry was added.") from None

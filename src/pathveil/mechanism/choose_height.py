@@ -10,15 +10,18 @@ import numpy as np
 
 from pathveil.mechanism.noisy_table import dense_table
 from pathveil.mechanism.randomness import Randomness
-from pathveil.model.height_choice import MOST, height_for
+from pathveil.model.height_choice import MOST, HeightRule, height_for
 from pathveil.model.preparation import Preparation
 from pathveil.raw.database import TrajectoryDatabase
 
 
 def choose_height(
-    database: TrajectoryDatabase, preparation: Preparation, randomness: Randomness
+    database: TrajectoryDatabase,
+    preparation: Preparation,
+    rule: HeightRule,
+    randomness: Randomness,
 ) -> int:
     """A height chosen with privacy. Spends the preparation's budget."""
     lengths = np.minimum(np.diff(database.offsets), MOST)
     counts = np.bincount(lengths, minlength=MOST + 1)[1:]
-    return height_for(dense_table(counts, preparation.epsilon, randomness).counts)
+    return height_for(dense_table(counts, preparation.epsilon, randomness).counts, rule)

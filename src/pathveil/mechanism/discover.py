@@ -32,7 +32,8 @@ def discover(
             happened is a noisy fact, and may be said.
     """
     size, contribution = len(database.universe), database.max_trajectories_per_unit
-    visited, _ = first_visits(database.offsets, database.codes, size, MOST_LABELS)
+    locations = database.without_times().codes
+    visited, _ = first_visits(database.offsets, locations, size, MOST_LABELS)
     counts = np.bincount(visited[visited >= 0], minlength=size)
     occurring = np.flatnonzero(counts)
     noisy = counts[occurring] + discrete_laplace(len(occurring), preparation.epsilon, randomness)

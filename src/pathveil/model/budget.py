@@ -55,6 +55,39 @@ class Budget:
             )
         return cls(epsilon)
 
+    @classmethod
+    def choose(
+        cls, epsilon: object, epsilon_per_trip: object = None, trajectories: int = 1
+    ) -> "Budget":
+        """The unit's budget, given as such or for each of its trajectories.
+
+        Group privacy: c trajectories that have ε' each are together protected with c·ε', and all
+        that is used of a unit are at most c trajectories.
+
+        Args:
+            epsilon: ε for the unit; or None.
+            epsilon_per_trip: ε' for a single trajectory; or None.
+            trajectories: c.
+
+        Raises:
+            ParameterError: if not exactly one of them is given, or it can't be used.
+        """
+        if (epsilon is None) == (epsilon_per_trip is None):
+            raise ParameterError(
+                "Give either epsilon (for all that a unit did) or epsilon per trip (for each "
+                "trajectory of a unit), exactly one of them."
+            )
+        if epsilon_per_trip is None:
+            return cls.parse(epsilon)  # type: ignore[arg-type]  # it checks
+        trip = cls.parse(epsilon_per_trip).epsilon  # type: ignore[arg-type]  # it checks
+        whole = trip * max(1, trajectories)
+        if whole > LARGEST:
+            raise ParameterError(
+                f"{trajectories:,} trajectories of {trip} each are an epsilon of {whole} for a "
+                f"unit, more than {LARGEST}. Use fewer trajectories or a smaller epsilon per trip."
+            )
+        return cls(whole)
+
     def split(self, parts: int) -> Fraction:
         """One of ``parts`` equal shares (the paper's ε̄ = ε/h), exactly."""
         return self.epsilon / parts

@@ -12,13 +12,18 @@ from fractions import Fraction
 from importlib.metadata import version
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from pathveil.model.certificate_parts import (
+    EXACT,
+    POSITIVE,
+    Part,
+    TaxonomyRecord,
+    TimeGridRecord,
+)
 from pathveil.model.measurement_plan import Measurement, MeasurementPlan
-from pathveil.model.moments import Kind
 from pathveil.model.parameters import Parameters
 from pathveil.model.preparation import Preparation
-from pathveil.model.time_grid import TimeGrid
 from pathveil.model.universe import LISTED, MAX_LABEL_LENGTH
 
 CERTIFICATE_FILE = "privacy-certificate.json"
@@ -27,23 +32,18 @@ PRIVATE: Status = "PRIVATE"
 NOT_PRIVATE: Status = "NOT PRIVATE"
 LEVEL = re.compile(r"\blevel \d+ of the prefix tree$")
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
-_EXACT = r"^[0-9]{1,100}(/[1-9][0-9]{0,99})?$"
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PrivacyParameters(_Part):
+class PrivacyParameters(Part):
     """The parameters of the guarantee."""
 
-    epsilon: str = Field(pattern=_EXACT, description="Total ε, an exact number or fraction.")
+    epsilon: str = Field(pattern=POSITIVE, description="Total ε, an exact number or fraction.")
     delta: str = Field(
-        default="0", pattern=_EXACT, description="δ: 0 unless the universe was discovered."
+        default="0", pattern=EXACT, description="δ: 0 unless the universe was discovered."
     )
 
 
-class PrivacyLoss(_Part):
+class PrivacyLoss(Part):
     """Who is protected, and how much."""
 
     privacy_unit: str
@@ -51,19 +51,19 @@ class PrivacyLoss(_Part):
     privacy_parameters: PrivacyParameters
 
 
-class DpFlavor(_Part):
+class DpFlavor(Part):
     """The definition of differential privacy that is satisfied."""
 
     name: Literal["Pure DP", "Approximate DP"]
     input_metric: str = Field(description="The neighbour relation.")
     bound_on_input_distance: int = Field(description="Units that may be added or removed.")
     output_measure: str
-    bound_on_output_distance: str = Field(pattern=_EXACT)
+    bound_on_output_distance: str = Field(pattern=POSITIVE)
     data_domain: str
     unprotected_quantities: list[str] = Field(description="What is not protected.")
 
 
-class Model(_Part):
+class Model(Part):
     """The trust model."""
 
     model_name: Literal["Central"]
@@ -72,25 +72,25 @@ class Model(_Part):
     is_dynamic: bool
 
 
-class BudgetLine(_Part):
+class BudgetLine(Part):
     """One measurement and its share of ε."""
 
     measurement: str
-    epsilon: str = Field(pattern=_EXACT)
+    epsilon: str = Field(pattern=POSITIVE)
     sensitivity: int = Field(ge=1, description="L1 change by one unit.")
 
 
-class NoisyChoice(_Part):
+class NoisyChoice(Part):
     """A parameter that was chosen from data, and paid for."""
 
     measurement: str
     rule: str = Field(description="How the choice followed from noisy counts.")
-    epsilon: str = Field(pattern=_EXACT)
+    epsilon: str = Field(pattern=EXACT)
     sensitivity: int = Field(ge=1, description="L1 change by one unit.")
-    delta: str = Field(pattern=_EXACT)
+    delta: str = Field(pattern=EXACT)
 
 
-class Accounting(_Part):
+class Accounting(Part):
     """How the budget adds up."""
 
     composition: str
@@ -101,21 +101,7 @@ class Accounting(_Part):
     )
 
 
-class TimeGridRecord(_Part):
-    """The public time grid; its slots are listed in the bundle."""
-
-    name: str = Field(max_length=20, description='"1h" …, "weekday-hour" or "file".')
-    kind: Kind = Field(description="What the slots are slots of.")
-    slots: int = Field(ge=1)
-    time_zone: str = Field(max_length=80, description="The zone whose wall clock decides.")
-
-    @classmethod
-    def of(cls, grid: TimeGrid) -> "TimeGridRecord":
-        """The record of a grid."""
-        return cls(name=grid.name, kind=grid.kind, slots=len(grid), time_zone=grid.time_zone)
-
-
-class Implementation(_Part):
+class Implementation(Part):
     """The public choices, and the software that carried them out."""
 
     mechanisms: str
@@ -129,6 +115,9 @@ class Implementation(_Part):
     time_grid: TimeGridRecord | None = Field(
         default=None, description="Null: trajectories have no times."
     )
+    taxonomy: TaxonomyRecord | None = Field(
+        default=None, description="Null: every node is a location, none a zone."
+    )
     universe_origin: str = Field(
         default=LISTED, max_length=MAX_LABEL_LENGTH, description="How the universe was made."
     )
@@ -141,7 +130,7 @@ class Implementation(_Part):
     software_version: str
 
 
-class LedgerRecord(_Part):
+class LedgerRecord(Part):
     """The charge that paid for a release; never where the ledger is."""
 
     dataset: str = Field(pattern=_NAME, description="The dataset's name in the ledger.")
@@ -152,14 +141,14 @@ class LedgerRecord(_Part):
     entry_sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="The hash of that entry.")
 
 
-class FileRecord(_Part):
+class FileRecord(Part):
     """A file of the bundle."""
 
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     bytes: int = Field(ge=0)
 
 
-class Certificate(_Part):
+class Certificate(Part):
     """The certificate of one release."""
 
     certificate_version: Literal["1"] = "1"
@@ -177,14 +166,18 @@ class Certificate(_Part):
     files: dict[str, FileRecord] = Field(description="The bundle's own files.")
 
     def adds_up(self) -> bool:
-        """Whether the shares sum to ε exactly, and the paper's methods have one for each level."""
+        """Whether the shares sum to ε exactly, and the paper's methods have one for each level.
+
+        With a taxonomy two: of its zones and of its locations.
+        """
         shares = [Fraction(line.epsilon) for line in self.accounting.budget]
         epsilon = Fraction(self.privacy_loss.privacy_parameters.epsilon)
         bound = Fraction(self.dp_flavor.bound_on_output_distance)
         choices = self.implementation
         levels = [line for line in self.accounting.budget if LEVEL.search(line.measurement)]
         return sum(shares) == epsilon == bound and (
-            choices.method == "calibrated" or len(levels) == choices.height
+            choices.method == "calibrated"
+            or len(levels) == choices.height * (1 if choices.taxonomy is None else 2)
         )
 
     @classmethod
@@ -212,14 +205,11 @@ class Certificate(_Part):
                 ),
                 bound_on_output_distance=epsilon,
                 data_domain=_data_domain(parameters),
-                unprotected_quantities=_unprotected(),
+                unprotected_quantities=_unprotected(parameters),
             ),
             privacy_loss=PrivacyLoss(
                 privacy_unit="one unit (a person, a card: one value of the unit column)",
-                privacy_unit_description=(
-                    f"At most {parameters.max_trajectories_per_unit} trajectories of a unit are "
-                    "used; neighbouring databases differ in one unit and all its trajectories."
-                ),
+                privacy_unit_description=_unit_description(parameters),
                 privacy_parameters=PrivacyParameters(epsilon=epsilon, delta=str(parameters.delta)),
             ),
             model=Model(
@@ -251,6 +241,16 @@ class Certificate(_Part):
         )
 
 
+def _unit_description(parameters: Parameters) -> str:
+    most = parameters.max_trajectories_per_unit
+    share = parameters.budget.epsilon / most
+    each = f" One of these trajectories by itself has ε/{most} = {share}."
+    return (
+        f"At most {most} trajectories of a unit are used; neighbouring databases differ in one "
+        f"unit and all its trajectories.{each if most > 1 else ''}"
+    )
+
+
 def _data_domain(parameters: Parameters) -> str:
     if parameters.time_grid is None:
         return "trajectories: ordered lists of locations of a public universe"
@@ -260,9 +260,11 @@ def _data_domain(parameters: Parameters) -> str:
     )
 
 
-def _unprotected() -> list[str]:
+def _unprotected(parameters: Parameters) -> list[str]:
+    public = "every parameter on this certificate: they are public"
     return [
-        "the universe of locations and every parameter on this certificate: they are public",
+        # A discovered universe is protected, by (ε, δ).
+        public if parameters.delta else f"the universe of locations and {public}",
         "facts about groups of people larger than one unit (protection weakens with the size)",
         "facts that hold for the population whether or not one unit is in the data",
         "other releases about the same units: their ε adds to this one",
@@ -286,11 +288,12 @@ def _budget_lines(parameters: Parameters) -> list[BudgetLine]:
     else:
         measurements = [
             Measurement(
-                f"level {level} of the prefix tree",
-                parameters.level_budget,
+                f"{what}level {level} of the prefix tree",
+                budget,
                 parameters.max_trajectories_per_unit,
             )
             for level in range(1, parameters.height + 1)
+            for what, budget in _parts_of_a_level(parameters)
         ]
     lines: list[Measurement | Preparation] = [*parameters.preparations, *measurements]
     return [
@@ -301,6 +304,14 @@ def _budget_lines(parameters: Parameters) -> list[BudgetLine]:
         )
         for line in lines
     ]
+
+
+def _parts_of_a_level(parameters: Parameters) -> list[tuple[str, Fraction]]:
+    both, budget = parameters.sub_levels, parameters.level_budget
+    if both is None:
+        return [("", budget)]
+    zones = budget * both.zone_share
+    return [("zones of ", zones), ("locations of ", budget - zones)]
 
 
 def _implementation(parameters: Parameters) -> Implementation:
@@ -318,9 +329,15 @@ def _implementation(parameters: Parameters) -> Implementation:
         max_trajectories_per_unit=parameters.max_trajectories_per_unit,
         max_nodes=parameters.max_nodes,
         time_grid=TimeGridRecord.of(parameters.time_grid) if parameters.time_grid else None,
+        taxonomy=_taxonomy_record(parameters),
         software="pathveil",
         software_version=version("pathveil"),
     )
+
+
+def _taxonomy_record(parameters: Parameters) -> TaxonomyRecord | None:
+    taxonomy, both = parameters.taxonomy, parameters.sub_levels
+    return None if taxonomy is None or both is None else TaxonomyRecord.of(taxonomy, both)
 
 
 def _tuning(parameters: Parameters) -> str:

@@ -14,6 +14,16 @@ def noise_deviation(epsilon: Fraction) -> float:
     return sqrt(2 * exp(-float(epsilon))) / -expm1(-float(epsilon))
 
 
+def smallest_survivor(threshold: int, epsilon: Fraction) -> int:
+    """The smallest true count that passes the threshold with probability 95%.
+
+    A count n is lost if the noise is below θ − n: probability α^(n − θ + 1)/(1 + α).
+    """
+    alpha = exp(-float(epsilon))
+    margin = log((1 - SURVIVES) * (1 + alpha)) / -float(epsilon) - 1
+    return threshold + max(0, ceil(margin))
+
+
 @dataclass(frozen=True, slots=True)
 class LevelForecast:
     """One level of the tree.
@@ -51,8 +61,6 @@ class Forecast:
     @classmethod
     def of(cls, parameters: Parameters) -> "Forecast":
         """Forecast a run. Reads nothing, spends nothing."""
-        epsilon = float(parameters.level_epsilon)
-        alpha = exp(-epsilon)
         noise = noise_deviation(parameters.level_epsilon)
         expected = parameters.expected_nodes()
         # On level 1 there is one node per location at most (and slot, with times); the first
@@ -63,7 +71,5 @@ class Forecast:
             LevelForecast(i, parameters.level_budget, noise, invented[i - 1])
             for i in range(1, parameters.height + 1)
         )
-        # A count n is lost if the noise is below θ − n: probability α^(n − θ + 1)/(1 + α).
-        margin = log((1 - SURVIVES) * (1 + alpha)) / -epsilon - 1
-        survives = parameters.threshold + max(0, ceil(margin))
+        survives = smallest_survivor(parameters.threshold, parameters.level_epsilon)
         return cls(parameters, levels, survives, parameters.invented_per_node)

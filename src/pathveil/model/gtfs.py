@@ -20,6 +20,8 @@ LEVELS: Final = get_args(Level)
 
 STOPS_FILE = "stops.txt"
 MOST_BYTES = 2**28  # a feed of a whole country has a tenth of it
+# What every zip program writes; the other methods bring decompressors (and failures) of their own.
+COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 _STOP, _STATION, _ENTRANCE, _NODE, _BOARDING_AREA = "0", "1", "2", "3", "4"
 _TYPES = (_STOP, _STATION, _ENTRANCE, _NODE, _BOARDING_AREA)
@@ -117,6 +119,8 @@ def _from_zip(content: bytes, path: Path) -> tuple[bytes, str]:
                 raise UniverseError(f"The feed {path} has {len(named)} files stops.txt, not one.")
             if named[0].file_size > MOST_BYTES:
                 raise UniverseError(f"The stops.txt of {path} is larger than {MOST_BYTES:,} bytes.")
+            if named[0].compress_type not in COMPRESSIONS:
+                raise UniverseError(f"The stops.txt of {path} is compressed in an unusual way.")
             with feed.open(named[0]) as file:
                 return file.read(MOST_BYTES), f"{path}, {named[0].filename}"
     except (

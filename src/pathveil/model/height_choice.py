@@ -1,11 +1,13 @@
 """``height="auto"``: which height follows from a noisy distribution of lengths.
 
-The rule: the smallest h at which nine in ten trajectories are no longer than h, but at least
-LEAST and at most MOST. Cutting a tenth of the trajectories costs less than the noise of further
-levels (docs/choosing-height.md has the figures). It never sees the longest trajectory: lengths from
-MOST on are one bin.
+The rule: the smallest h at which a public share of the trajectories are no longer than h, within
+public bounds. "basic" and "full" divide ε by h, so every level makes all others noisier: half of
+the trajectories are enough for them. "calibrated" pays less for a large h: nine in ten
+(docs/choosing-height.md has the figures). No rule sees the longest trajectory: lengths from MOST
+on are one bin.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -15,33 +17,55 @@ from pathveil.model.budget import Budget
 from pathveil.model.preparation import Preparation
 
 AUTO = "auto"
-LEAST, MOST = 4, 20
+MOST = 20
 SHARE = Fraction(1, 20)  # of ε
-COVERED = Fraction(9, 10)
 
 
-def height_preparation(budget: Budget, contribution: int) -> Preparation:
+@dataclass(frozen=True, slots=True)
+class HeightRule:
+    """How the height follows from noisy lengths.
+
+    Attributes:
+        least: the smallest height that can come out.
+        covered: the share of trajectories that are to be no longer than the height.
+    """
+
+    least: int
+    covered: Fraction
+
+
+TREE_RULE = HeightRule(6, Fraction(1, 2))
+CALIBRATED_RULE = HeightRule(4, Fraction(9, 10))
+
+
+def height_rule(method: str) -> HeightRule:
+    """The rule of a method."""
+    return CALIBRATED_RULE if method == "calibrated" else TREE_RULE
+
+
+def height_preparation(budget: Budget, contribution: int, method: str) -> Preparation:
     """What choosing the height costs.
 
     A trajectory has one length, so a unit with at most c trajectories changes the distribution by
     at most c in L1.
     """
+    rule = height_rule(method)
     return Preparation(
         "distribution of lengths, to choose the height",
         budget.epsilon * SHARE,
         contribution,
-        f"the height is the smallest number from {LEAST} to {MOST} that {COVERED} of the "
+        f"the height is the smallest number from {rule.least} to {MOST} that {rule.covered} of the "
         "trajectories do not exceed, by noisy counts",
     )
 
 
-def height_for(noisy: NDArray[np.int64]) -> int:
+def height_for(noisy: NDArray[np.int64], rule: HeightRule) -> int:
     """The height for noisy numbers of trajectories of length 1, 2 … MOST or more.
 
     Negative counts are noise on nothing and count as 0.
     """
     reached = np.cumsum(np.maximum(noisy, 0)).tolist()
-    for height in range(LEAST, MOST):
-        if reached[height - 1] * COVERED.denominator >= reached[-1] * COVERED.numerator:
+    for height in range(rule.least, MOST):
+        if reached[height - 1] * rule.covered.denominator >= reached[-1] * rule.covered.numerator:
             return height
     return MOST

@@ -19,13 +19,14 @@ so the release is (ε, δ)-differentially private with this δ.
 
 import re
 from fractions import Fraction
+from typing import Final
 
 from pathveil.errors import ParameterError
 from pathveil.model.budget import Budget
 from pathveil.model.preparation import Preparation
 from pathveil.model.thresholds import smallest_threshold
 
-DISCOVER = "discover"
+DISCOVER: Final = "discover"
 SHARE = Fraction(1, 5)  # of ε
 MOST_LABELS = 4  # k: few, because the threshold grows with it
 # A δ near 1 over the number of people lets the mechanism publish somebody outright.

@@ -50,7 +50,7 @@ def write_moment(kind: Kind, seconds: int, *, is_end: bool = False) -> str:
     """The text of a moment; ``is_end`` writes midnight as the end of the day before."""
     if kind == "dates":
         moment = _EPOCH + timedelta(seconds=seconds)
-        return moment.strftime("%Y-%m-%dT") + _clock(seconds % DAY)
+        return f"{moment.date().isoformat()}T{_clock(seconds % DAY)}"
     day, clock = divmod(seconds, DAY)
     if is_end and clock == 0:
         day, clock = day - 1, DAY

@@ -14,7 +14,8 @@ class NoisyPrefixTree:
     """The nodes that passed the threshold, level by level (the paper's 𝒫𝒯; Figure 3).
 
     Nodes are ordered by (level, parent, location), so the children of a node are neighbours and
-    parents come first. The virtual root is not stored.
+    parents come first. The virtual root is not stored. With a taxonomy nodes are zones (codes from
+    |L| on) and locations, which stand below their zone: levels go up to 2h.
 
     Attributes:
         parent: int64, shape (n,); index of the parent node, -1 on level 1.

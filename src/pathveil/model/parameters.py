@@ -12,6 +12,8 @@ from pathveil.model.budget import Budget
 from pathveil.model.height_choice import AUTO, MOST, height_preparation
 from pathveil.model.label_discovery import discovery_preparation, parse_delta
 from pathveil.model.preparation import Preparation
+from pathveil.model.sub_levels import SubLevels
+from pathveil.model.taxonomy import Taxonomy
 from pathveil.model.thresholds import (
     MOST_SCALES,
     paper_threshold,
@@ -23,8 +25,12 @@ from pathveil.model.universe import MAX_SIZE
 
 Method = Literal["basic", "full", "calibrated"]
 METHODS: tuple[str, ...] = get_args(Method)
+# What is published if nobody says otherwise: docs/accuracy.md is why.
+DEFAULT_METHOD: Method = "calibrated"
 MAX_HEIGHT = 1000
 DEFAULT_MAX_NODES = 20_000_000
+# The calibrated method keeps a table of all pairs of slots.
+MOST_SLOTS = 2048
 
 # The default threshold invents at most this many children per node (DESIGN, decision 1).
 INVENTED_PER_NODE = Fraction(1, 10)
@@ -53,6 +59,8 @@ class Parameters:
             that can come out.
         universe_is_open: the universe is to be discovered; until then its size is 1.
         time_grid: the public slots of time; None if trajectories have no times.
+        taxonomy: the public zones of the locations; None if every node is a location. θ is then
+            that of the locations; the zones' follows from the rest (`sub_levels`).
     """
 
     budget: Budget
@@ -67,6 +75,7 @@ class Parameters:
     height_is_open: bool = False
     universe_is_open: bool = False
     time_grid: TimeGrid | None = None
+    taxonomy: Taxonomy | None = None
 
     @classmethod
     def choose(
@@ -82,6 +91,7 @@ class Parameters:
         delta: object = None,
         preparations: Sequence[Preparation] = (),
         time_grid: TimeGrid | None = None,
+        taxonomy: Taxonomy | None = None,
     ) -> "Parameters":
         """Validate the publisher's choices and fix θ. Looks at no data.
 
@@ -96,6 +106,7 @@ class Parameters:
             delta: δ, if the universe is to be discovered.
             preparations: choices that were made already, if a release is read back.
             time_grid: the public slots of time; None for trajectories without times.
+            taxonomy: the public zones of the locations; None to count locations only.
 
         Raises:
             ParameterError: if a choice is malformed or out of range.
@@ -104,7 +115,7 @@ class Parameters:
         budget = Budget.parse(epsilon)  # type: ignore[arg-type]  # it checks
         spent = list(preparations)
         height_is_open, universe_is_open = height == AUTO, universe_size is None
-        if isinstance(height, str) and height.isdecimal():
+        if isinstance(height, str) and re.fullmatch("[0-9]{1,9}", height):
             height = int(height)  # as the command line has it
         height = MOST if height_is_open else _whole("The height", height, 1, MAX_HEIGHT)
         contribution = _whole(
@@ -118,7 +129,7 @@ class Parameters:
         elif delta is not None:
             raise ParameterError("Delta is for discovering the universe; leave it out.")
         if height_is_open:
-            spent.append(height_preparation(budget, contribution))
+            spent.append(height_preparation(budget, contribution, method))
         if method not in METHODS:
             raise ParameterError(f"The method must be one of {', '.join(METHODS)}.")
         parameters = cls(
@@ -134,6 +145,7 @@ class Parameters:
             height_is_open=height_is_open,
             universe_is_open=universe_is_open,
             time_grid=time_grid,
+            taxonomy=taxonomy,
         )
         return parameters.settled()
 
@@ -148,6 +160,7 @@ class Parameters:
     def settled(self) -> "Parameters":
         """Fix θ as it was asked for, and refuse what can't work."""
         self._check_times()
+        self._check_taxonomy()
         if self.level_epsilon * LARGEST_SCALE < 1:
             raise ParameterError(
                 f"The noise would hide counts of {LARGEST_SCALE:,}: nothing could survive. Use a "
@@ -156,7 +169,7 @@ class Parameters:
         threshold = (
             _own_thresholds(self.threshold_choice)
             if self.method == "calibrated"
-            else _choose_threshold(self.threshold_choice, self.level_epsilon, self.candidates)
+            else _choose_threshold(self.threshold_choice, *self._cells_of_a_location())
         )
         settled = replace(self, threshold=threshold)
         settled.check_size()
@@ -169,13 +182,38 @@ class Parameters:
         if not isinstance(self.time_grid, TimeGrid):
             raise ParameterError("The time grid must be a TimeGrid; make one with TimeGrid.parse.")
         check_pairs(self.universe_size, self.time_grid)
+        if self.method == "calibrated" and len(self.time_grid) > MOST_SLOTS:
+            raise ParameterError(
+                f"The calibrated method takes up to {MOST_SLOTS:,} slots of time, and the grid has "
+                f"{len(self.time_grid):,}; use a coarser grid, or method 'full'."
+            )
+
+    def _check_taxonomy(self) -> None:
+        """All that a taxonomy asks of the other choices; before anything is spent."""
+        if self.taxonomy is None:
+            return
+        if not isinstance(self.taxonomy, Taxonomy):
+            raise ParameterError("The taxonomy must be a Taxonomy; read one with read_taxonomy.")
         if self.method == "calibrated":
             raise ParameterError(
-                "The calibrated method can't publish times yet; use method 'full' or 'basic' with "
-                "a time grid."
+                "The calibrated method can't use a taxonomy; use method 'full' or 'basic' with it."
             )
-        if self.universe_is_open:
-            raise ParameterError("A universe can't be discovered together with a time grid yet.")
+        if self.time_grid is not None:
+            raise ParameterError("A taxonomy can't be used together with a time grid yet.")
+        if self.universe_is_open or self.taxonomy.locations != self.universe_size:
+            raise ParameterError("The taxonomy is of another universe.")
+
+    @property
+    def sub_levels(self) -> SubLevels | None:
+        """How every level is measured, if there is a taxonomy."""
+        return None if self.taxonomy is None else SubLevels.of(self.taxonomy, self.level_epsilon)
+
+    def _cells_of_a_location(self) -> tuple[Fraction, int]:
+        """The noise parameter of a location's count, and of how many such counts there are."""
+        both = self.sub_levels
+        if both is None:
+            return self.level_epsilon, self.candidates
+        return both.location_epsilon, both.largest
 
     @property
     def delta(self) -> Fraction:
@@ -208,10 +246,13 @@ class Parameters:
     def invented_per_node(self) -> float:
         """|L|·p_θ: how many empty children of one node are expected to pass θ, at most.
 
-        With a time grid |L|·|T|·p_θ: that of the root, and more than that of a later node.
+        With a time grid |L|·|T|·p_θ: that of the root, and more than that of a later node. With a
+        taxonomy the zones that nobody visited, and their locations.
         """
         if self.method == "calibrated":  # the thresholds of its tree are chosen for that
             return float(INVENTED_PER_NODE)
+        if (both := self.sub_levels) is not None:
+            return both.invented_per_node(self.threshold)
         return self.candidates * float(pass_fraction(self.level_epsilon, self.threshold))
 
     def expected_nodes(self) -> list[float]:
@@ -223,7 +264,8 @@ class Parameters:
         that it keeps alive at several times of one location.
         """
         growth = self.invented_per_node
-        levels = [max(float(self.universe_size), growth)]
+        zones = 0 if self.taxonomy is None else len(self.taxonomy)
+        levels = [max(float(self.universe_size + zones), growth)]
         for _ in range(1, self.height):
             levels.append(min(levels[-1] * growth, 1e300))
         return levels
@@ -232,7 +274,7 @@ class Parameters:
         """Raise TreeTooLargeError if the expected tree exceeds ``max_nodes``."""
         expected = sum(self.expected_nodes())
         if expected > self.max_nodes:
-            smallest = _automatic_threshold(self.level_epsilon, self.candidates)
+            smallest = _automatic_threshold(*self._cells_of_a_location())
             raise TreeTooLargeError(
                 f"The tree is expected to have about {expected:.3g} nodes, more than max_nodes = "
                 f"{self.max_nodes:,}: with threshold {self.threshold} every node invents "
@@ -263,7 +305,8 @@ def _automatic_threshold(level_epsilon: Fraction, candidates: int) -> int:
 def _own_thresholds(choice: object) -> int:
     if choice not in ("auto", 1, "1"):
         raise ParameterError(
-            "The calibrated method chooses a threshold for each of its tables; leave it at 'auto'."
+            "The calibrated method chooses a threshold for each of its tables; leave it at 'auto', "
+            "or use method 'full'."
         )
     return 1
 

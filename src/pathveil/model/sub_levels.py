@@ -13,9 +13,10 @@ from pathveil.model.thresholds import paper_threshold, pass_fraction, smallest_t
 
 # The share of a level's budget that its zones get; the locations get the rest. Chosen by
 # `python -m bench.hierarchy --shares`: see docs/hierarchies.md.
-ZONE_SHARE = Fraction(1, 3)
-# A node invents at most this many zones, and a kept zone at most this many locations.
-INVENTED_PER_NODE = Fraction(1, 10)
+ZONE_SHARE = Fraction(1, 2)
+# A node is expected to invent at most this many zones. Fewer than locations (`INVENTED_PER_NODE` of
+# the parameters): there are few zones, so what is invented weighs more on each of them.
+INVENTED_ZONES = Fraction(1, 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class SubLevels:
     """The two sub-levels of every level.
 
     Attributes:
+        zone_share: the zones' share of the level's budget.
         zone_epsilon: the noise parameter of the count of a zone.
         location_epsilon: that of the count of a location.
         zone_threshold: θ of the zones; the threshold that the publisher chooses is that of the
@@ -31,6 +33,7 @@ class SubLevels:
         largest: how many locations the largest zone has.
     """
 
+    zone_share: Fraction
     zone_epsilon: Fraction
     location_epsilon: Fraction
     zone_threshold: int
@@ -43,9 +46,10 @@ class SubLevels:
         zone_epsilon = level_epsilon * ZONE_SHARE
         least = paper_threshold(zone_epsilon)
         return cls(
+            ZONE_SHARE,
             zone_epsilon,
             level_epsilon - zone_epsilon,
-            smallest_threshold(zone_epsilon, len(taxonomy), INVENTED_PER_NODE, least),
+            smallest_threshold(zone_epsilon, len(taxonomy), INVENTED_ZONES, least),
             len(taxonomy),
             int(taxonomy.sizes.max()),
         )

@@ -127,14 +127,11 @@ class Taxonomy:
 
     def universe_of_zones(self, extended: Universe) -> Universe:
         """The zones alone, as they stand in an extended universe."""
-        here = slice(self.locations, None)
-        return Universe(
-            extended.labels[here],
-            names=None if extended.names is None else extended.names[here],
-            latitude=None if extended.latitude is None else extended.latitude[here],
-            longitude=None if extended.longitude is None else extended.longitude[here],
-            origin=self.origin,
-        )
+        return _part(extended, slice(self.locations, None), self.origin)
+
+    def universe_of_locations(self, extended: Universe) -> Universe:
+        """The locations alone: the universe that was extended."""
+        return _part(extended, slice(self.locations), extended.origin)
 
     def zones_at(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """The zone of each code of the extended universe; int32, from 0."""
@@ -167,6 +164,16 @@ class Taxonomy:
         total = np.bincount(self.zone_of[placed], degrees[placed], len(self))
         number = np.bincount(self.zone_of[placed], minlength=len(self))
         return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+
+
+def _part(universe: Universe, here: slice, origin: str) -> Universe:
+    return Universe(
+        universe.labels[here],
+        names=None if universe.names is None else universe.names[here],
+        latitude=None if universe.latitude is None else universe.latitude[here],
+        longitude=None if universe.longitude is None else universe.longitude[here],
+        origin=origin,
+    )
 
 
 def _check_names(number: dict[str, int], universe: Universe) -> None:

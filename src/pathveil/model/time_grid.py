@@ -147,7 +147,13 @@ class TimeGrid:
                 "The slots of a time grid must be in ascending order, none empty, none "
                 "overlapping the next."
             )
-        labels = tuple(write_moment(kind, start) for start in starts)
+        try:
+            labels = tuple(write_moment(kind, start) for start in starts)
+            write_moment(kind, ends[-1], is_end=True)  # the others are starts, or were read
+        except OverflowError:
+            raise ParameterError(
+                "The last slot of the time grid ends after the year 9999."
+            ) from None
         return cls(name, kind, zone, tuple(starts), tuple(ends), labels)
 
     def __len__(self) -> int:

@@ -11,7 +11,8 @@ from typing import Literal
 from pathveil.errors import ParameterError
 from pathveil.model.moments import check_time_zone
 
-SplitKind = Literal["none", "gap", "day", "week"]
+SplitKind = Literal["none", "whole", "gap", "day", "week"]
+Keep = Literal["first", "sample"]
 
 _GAP = re.compile(r"gap:([1-9]\d{0,5}) ?(s|min|h|d)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
@@ -22,7 +23,8 @@ class Split:
     """How a unit's stream of visits is cut into trajectories.
 
     Attributes:
-        kind: "none" (the data's own trajectories), "gap" (a new one after a long pause), "day" or
+        kind: "none" (the data's own trajectories), "whole" (all visits of a unit are one, whatever
+            trajectories the data has), "gap" (a new one after a long pause), "day" or
             "week" (one for each day, or each week from Monday to Sunday, of the wall clock).
         seconds: for "gap": the longest pause within a trajectory. A pause of exactly so long does
             not end one.
@@ -35,13 +37,15 @@ class Split:
 
     @classmethod
     def parse(cls, text: str) -> "Split":
-        """Read ``none``, ``day``, ``week`` or ``gap:30min`` (units: s, min, h, d).
+        """Read ``none``, ``whole``, ``day``, ``week`` or ``gap:30min`` (units: s, min, h, d).
 
         Raises:
             ParameterError: if it is none of these.
         """
         if text == "none":
             return cls()
+        if text == "whole":
+            return cls("whole", written=text)
         if text == "day":
             return cls("day", written=text)
         if text == "week":
@@ -49,7 +53,8 @@ class Split:
         gap = _GAP.fullmatch(text) if isinstance(text, str) else None
         if gap is None:
             raise ParameterError(
-                "Visits are split by 'day', 'week', or 'gap:30min' (s, min, h or d), or 'none'."
+                "Visits are split by 'day', 'week', or 'gap:30min' (s, min, h or d), or 'none'; "
+                "'whole' makes one trajectory of all visits of a unit."
             )
         return cls("gap", int(gap[1]) * _SECONDS[gap[2]], f"gap:{gap[1]}{gap[2]}")
 
@@ -63,15 +68,20 @@ class TripRules:
         time_zone: IANA name of the zone whose wall clock decides what a day or a week is.
         collapse_repeats: whether consecutive visits to one location count as one.
         by_point: whether rows give coordinates, which are placed in cells.
+        keep: which trajectories of a unit with more than c are used: its "first" ones, or a
+            random "sample" (`pathveil.raw.sampling`).
     """
 
     split: Split = Split()
     time_zone: str = "UTC"
     collapse_repeats: bool = False
     by_point: bool = False
+    keep: Keep = "first"
 
     @classmethod
-    def choose(cls, *, split: str, time_zone: str, repeats: str, by_point: bool) -> "TripRules":
+    def choose(
+        cls, *, split: str, time_zone: str, repeats: str, by_point: bool, keep: str = "first"
+    ) -> "TripRules":
         """Check the rules and settle what is left open.
 
         Args:
@@ -80,14 +90,23 @@ class TripRules:
             repeats: "keep", "collapse", or "auto": collapse for points, which are recorded by
                 the second, and keep for locations, where each row is a visit.
             by_point: whether rows give coordinates.
+            keep: "first" or "sample".
 
         Raises:
             ParameterError: if a rule can't be used.
         """
         if repeats not in ("auto", "keep", "collapse"):
             raise ParameterError("Repeats are 'keep' or 'collapse' (or 'auto').")
+        if keep not in ("first", "sample"):
+            raise ParameterError("Keep the 'first' trajectories of a unit, or a 'sample' of them.")
         collapse = by_point if repeats == "auto" else repeats == "collapse"
-        return cls(Split.parse(split), check_time_zone(time_zone), collapse, by_point)
+        return cls(
+            Split.parse(split),
+            check_time_zone(time_zone),
+            collapse,
+            by_point,
+            keep,  # type: ignore[arg-type]  # checked above
+        )
 
     def sentences(self) -> list[str]:
         """The rules in words, for the certificate; empty if nothing is done."""
@@ -99,6 +118,8 @@ class TripRules:
                 "a unit's visits are split into trajectories by time: a new one starts after a "
                 f"pause of more than {self.split.written.removeprefix('gap:')}"
             )
+        elif self.split.kind == "whole":
+            said.append("all visits of a unit are one trajectory, in the order of time")
         elif self.split.kind != "none":
             said.append(
                 f"a unit's visits are split into trajectories by the {self.split.kind}"
@@ -107,4 +128,9 @@ class TripRules:
             )
         if self.collapse_repeats:
             said.append("consecutive visits of a trajectory to one location count as one")
+        if self.keep == "sample":
+            said.append(
+                "of a unit with more trajectories than are used, a random sample is used instead "
+                "of the first ones"
+            )
         return said

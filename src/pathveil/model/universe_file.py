@@ -149,5 +149,6 @@ def _read_parquet(path: Path) -> dict[str, list[str]]:
             for name in table.column_names
             if not pa.types.is_nested(table.schema.field(name).type)
         }
-    except (pa.ArrowException, OSError, KeyError):  # KeyError: two columns of one name
+    # KeyError: two columns of one name; UnicodeDecodeError: Arrow does not check its texts.
+    except (pa.ArrowException, OSError, KeyError, UnicodeDecodeError):
         raise UniverseError(f"The universe {path} is not a readable Parquet file.") from None

@@ -2,7 +2,8 @@
 
 The rule. A unit's visits are grouped by trajectory id and its trajectories are taken in the order
 of their ids: ids that are whole numbers (``-?[0-9]{1,18}``) first, by value, and then all others;
-ids that are equal so far by their UTF-8 bytes. The first c are kept. In list form without a
+ids that are equal so far by their UTF-8 bytes. The first c are kept (or, with keep="sample", a
+random c: see `sampling`). In list form without a
 trajectory column each row is a trajectory, and the unit's rows are taken in the order of the
 source. In SQL, for every engine alike::
 
@@ -49,6 +50,7 @@ class Visits:
         rest: uint64, shape (n,); see `OrderKeys`. None if all are 0.
         location: int32, shape (n,); location codes.
         units: how many unit codes there are.
+        unit_hash: uint64, shape (units,); a hash of each unit's id. None unless asked for.
     """
 
     unit: NDArray[np.int32]
@@ -57,6 +59,7 @@ class Visits:
     rest: NDArray[np.uint64] | None
     location: NDArray[np.int32]
     units: int
+    unit_hash: NDArray[np.uint64] | None = None
 
 
 NO_VISITS = Visits(np.empty(0, dtype=np.int32), None, None, None, np.empty(0, dtype=np.int32), 0)

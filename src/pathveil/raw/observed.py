@@ -8,6 +8,8 @@ from threading import Lock
 
 import numpy as np
 
+from pathveil.errors import InputError
+from pathveil.model.time_grid import MAX_PAIRS
 from pathveil.model.universe import Universe
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.discretize import NamedPlaces
@@ -15,6 +17,7 @@ from pathveil.raw.sources.cells import Texts
 from pathveil.raw.sources.encoding import EncodedPiece, encode
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.sources.text_codes import MALFORMED, TextCodes, hash_texts
+from pathveil.raw.visit_times import TimedPlaces, VisitTimes
 
 
 class ObservedUniverse(Universe):
@@ -37,9 +40,14 @@ class ObservedUniverse(Universe):
 
 
 class LabelCollector:
-    """Numbers the labels of a source while it is read, piece by piece."""
+    """Numbers the labels of a source while it is read, piece by piece.
 
-    def __init__(self) -> None:
+    Args:
+        times: the time grid of the visits, if they have times.
+    """
+
+    def __init__(self, times: VisitTimes | None = None) -> None:
+        self._times = times
         self._codes = TextCodes()
         # The table of labels grows while pieces are encoded with it: one thread at a time.
         self._lock = Lock()
@@ -50,10 +58,20 @@ class LabelCollector:
         usable = np.flatnonzero(hashes != MALFORMED)
         with self._lock:
             self._codes.add(rows.location.take(usable), hashes[usable])
-            return encode(rows, NamedPlaces(self._codes))
+            places = NamedPlaces(self._codes)
+            return encode(rows, places if self._times is None else TimedPlaces(places, self._times))
 
     def universe(self) -> ObservedUniverse:
-        """All labels, in the order of their codes."""
+        """All labels, in the order of their codes.
+
+        Raises:
+            InputError: if they are too many for the slots of the time grid.
+        """
+        if self._times is not None and len(self._codes) * self._times.slots > MAX_PAIRS:
+            # How many there are is private, so the message does not say it.
+            raise InputError(
+                "There are too many different labels for so many slots; use a coarser time grid."
+            )
         return ObservedUniverse(_strings(self._codes.values))
 
 
@@ -71,15 +89,25 @@ def is_observed(database: TrajectoryDatabase) -> bool:
 
 
 def restrict(database: TrajectoryDatabase, universe: Universe) -> TrajectoryDatabase:
-    """The same trajectories over a universe of some of the labels; other visits are dropped."""
-    new_code = np.full(len(database.universe), -1, dtype=np.int32)
+    """The same trajectories over a universe of some of the labels; other visits are dropped.
+
+    Times stay: a pair is coded slot · |L| + location, with the new |L|.
+    """
+    size = np.int32(len(database.universe))
+    new_code = np.full(size, -1, dtype=np.int32)
     old = [database.universe.code(label) for label in universe.labels]
     new_code[old] = np.arange(len(universe), dtype=np.int32)
-    codes = new_code[database.codes]
-    kept = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(codes >= 0)))
+    codes = new_code[database.without_times().codes]
+    is_kept = codes >= 0
+    codes = codes[is_kept]
+    if database.time_grid is not None:
+        codes += database.codes[is_kept] // size * np.int32(len(universe))
+    kept = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(is_kept)))
     return TrajectoryDatabase.from_arrays(
         kept[database.offsets],
-        codes[codes >= 0],
+        codes,
         universe,
         max_trajectories_per_unit=database.max_trajectories_per_unit,
+        time_grid=database.time_grid,
+        rules=database.rules,
     )

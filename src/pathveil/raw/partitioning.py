@@ -68,8 +68,8 @@ def partition(piece: EncodedPiece) -> PartitionedPiece:
         run_places=run_places,
         visit_places=np.concatenate([[0], np.cumsum(run_sizes)])[run_places],
         run_sizes=run_sizes.astype(np.int32),
-        unit=_copied(piece.unit, runs),
-        trajectory=None if piece.trajectory is None else _copied(piece.trajectory, runs),
+        unit=copied(piece.unit, runs),
+        trajectory=None if piece.trajectory is None else copied(piece.trajectory, runs),
         row=None if piece.row is None else piece.row[runs],
         order=None if piece.order is None else piece.order.take(visits),
         location=piece.location[visits],
@@ -98,8 +98,13 @@ class Partitions:
         self._pieces = pieces
         self._first_rows = np.cumsum([0, *(piece.rows for piece in pieces)])
 
-    def visits(self, bucket: int) -> Visits:
-        """The visits of one bucket's units, in the order of the source."""
+    def visits(self, bucket: int, *, hashed: bool = False) -> Visits:
+        """The visits of one bucket's units, in the order of the source.
+
+        Args:
+            bucket: which bucket.
+            hashed: whether the hashes of the units are wanted too.
+        """
         pieces = self._pieces
         if not pieces:
             return NO_VISITS
@@ -116,6 +121,7 @@ class Partitions:
             rest=rest,
             location=_joined([piece.location for piece in pieces], visits),
             units=len(units),
+            unit_hash=hash_texts(units.values) if hashed else None,
         )
 
     def _trajectories(self, runs: Sequence[slice]) -> NDArray[np.int32] | None:
@@ -180,7 +186,7 @@ def _joined_order(
     return whole, np.concatenate(rest)
 
 
-def _copied(texts: Texts, rows: NDArray[np.int64]) -> Texts:
+def copied(texts: Texts, rows: NDArray[np.int64]) -> Texts:
     """Copies of some texts, one after the other."""
     chosen = texts.take(rows)
     offsets = np.concatenate([[0], np.cumsum(chosen.stops - chosen.starts)])

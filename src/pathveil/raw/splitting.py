@@ -43,7 +43,7 @@ def split_visits(visits: Visits, rules: TripRules) -> Visits:
     Raises:
         InputError: if the visits have no times.
     """
-    if rules.split.kind == "none" or len(visits.unit) == 0:
+    if rules.split.kind in ("none", "whole") or len(visits.unit) == 0:
         return visits
     if visits.whole is None:
         raise InputError("Visits without times can't be split into trajectories.")

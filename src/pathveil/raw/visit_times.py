@@ -42,6 +42,11 @@ class VisitTimes:
         self._grid = grid
         self._clock = WallClock(grid.time_zone)
 
+    @property
+    def slots(self) -> int:
+        """|T|, the number of slots."""
+        return len(self._grid)
+
     def at_instants(self, rows: RawRows) -> RawRows:
         """The same rows with the instants of their times as order; what has none is unreadable."""
         order = rows.order

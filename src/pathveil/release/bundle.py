@@ -14,6 +14,7 @@ from pathveil.errors import ParameterError, ReleaseError
 from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE, Certificate
 from pathveil.model.parameters import Parameters
 from pathveil.model.preparation import Preparation
+from pathveil.model.taxonomy import Taxonomy
 from pathveil.model.time_grid import TimeGrid
 from pathveil.release import tables
 from pathveil.release.datapackage import DATAPACKAGE, describe
@@ -21,6 +22,7 @@ from pathveil.release.error_table_csv import ERROR_TABLE, error_table_csv, read_
 from pathveil.release.file_records import SIGNATURE, check_files, file_records
 from pathveil.release.measured_tree import prefix_counts
 from pathveil.release.staging import probe, staged
+from pathveil.release.zone_checks import read_zones
 from pathveil.report.page import REPORT, render_report
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ def check_free(directory: Path) -> None:
     target = directory.absolute()
     try:
         beside = next(folder for folder in target.parents if os.path.lexists(folder))
-        probe(beside)
+        probe(beside, target.relative_to(beside).parts)
     except OSError as error:
         raise ReleaseError(f"Can't write to {directory}: {error.strerror}.") from None
 
@@ -104,8 +106,10 @@ def read_release(directory: str | Path) -> "Release":
     universe = tables.read_locations(directory / tables.LOCATIONS, choices.universe_origin)
     record = certificate.implementation.time_grid
     grid = None if record is None else tables.read_times(directory / tables.TIMES, record)
-    parameters = _parameters(certificate, grid)
-    if parameters.universe_size != len(universe):
+    zones = certificate.implementation.taxonomy
+    taxonomy = None if zones is None else read_zones(directory / tables.LOCATIONS, universe, zones)
+    parameters = _parameters(certificate, grid, taxonomy)
+    if parameters.universe_size + (zones.zones if zones else 0) != len(universe):
         raise ReleaseError("The certificate and the list of locations disagree about |L|.")
     tree = tables.read_tree(
         directory / tables.TREE,
@@ -200,7 +204,9 @@ def verify_bundle(directory: Path) -> "Release":
     return release
 
 
-def _parameters(certificate: Certificate, grid: TimeGrid | None) -> Parameters:
+def _parameters(
+    certificate: Certificate, grid: TimeGrid | None, taxonomy: Taxonomy | None
+) -> Parameters:
     choices = certificate.implementation
     try:
         return Parameters.choose(
@@ -212,6 +218,7 @@ def _parameters(certificate: Certificate, grid: TimeGrid | None) -> Parameters:
             max_trajectories_per_unit=choices.max_trajectories_per_unit,
             max_nodes=choices.max_nodes,
             time_grid=grid,
+            taxonomy=taxonomy,
             preparations=tuple(
                 Preparation(
                     choice.measurement,
@@ -245,7 +252,7 @@ def _texts(release: "Release", *, csv: bool) -> dict[str, str]:
     """The text files of a bundle, by name: a function of the release alone."""
     universe = release.universe
     texts = {
-        tables.LOCATIONS: tables.locations_csv(universe),
+        tables.LOCATIONS: tables.locations_csv(universe, release.parameters.taxonomy),
         REPORT: render_report(release, release.certificate),
         DATAPACKAGE: json.dumps(describe(release, csv=csv), indent=2, ensure_ascii=False) + "\n",
     }

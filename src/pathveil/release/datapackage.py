@@ -97,6 +97,8 @@ def _location_fields(release: "Release") -> dict[str, str]:
         fields["name"] = "string"
     if release.universe.has_coordinates:
         fields |= {"latitude": "number", "longitude": "number"}
+    if release.parameters.taxonomy is not None:
+        fields[tables.ZONE] = "string"
     return fields
 
 

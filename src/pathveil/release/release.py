@@ -26,6 +26,7 @@ from pathveil.model.universe import Universe
 from pathveil.release.exports.methods import Exports
 from pathveil.release.generate import distinct_paths
 from pathveil.release.time_view import TimeView
+from pathveil.release.zone_view import WithZones, ZoneView, one_granularity
 from pathveil.uncertainty.error_table import USUAL_LEVEL, ErrorTable
 from pathveil.uncertainty.estimate import Estimate
 
@@ -40,7 +41,7 @@ class Release(Exports):
     Everything here derives from the noisy tree and public parameters; asking costs no budget.
 
     Attributes:
-        universe: the public universe.
+        universe: the public universe; with a taxonomy the locations, then the zones.
         tree: the noisy prefix tree with the released counts.
         ledger: the charge that paid for it, as the certificate tells it; None if none did.
         rules: the public rules by which rows became trajectories, in words.
@@ -69,7 +70,7 @@ class Release(Exports):
         self.rules: tuple[str, ...] = ()
         self._charge: Charge | None = None
         self._errors = errors
-        released = distinct_paths(tree, tree.terminal()) if paths is None else paths
+        released = _released(tree) if paths is None else paths
         self._timed = TimedPaths(released, universe, tree.parameters.time_grid)
         self._paths = self._timed.locations()
 
@@ -82,6 +83,12 @@ class Release(Exports):
     def is_private(self) -> bool:
         """False if the noise came from an injected generator: then it protects nobody."""
         return self.tree.is_private
+
+    @property
+    def locations(self) -> Universe:
+        """The universe that the data was read with: `universe` without zones."""
+        taxonomy = self.parameters.taxonomy
+        return self.universe if taxonomy is None else taxonomy.universe_of_locations(self.universe)
 
     @property
     def certificate(self) -> Certificate:
@@ -132,6 +139,14 @@ class Release(Exports):
         """The public time grid; None if the trajectories have no times."""
         return self.parameters.time_grid
 
+    def at_zone_level(self) -> ZoneView:
+        """The release with every visit told by its zone, whether more is known or not.
+
+        Raises:
+            QueryError: if the release has no taxonomy.
+        """
+        return ZoneView.of(self.universe, self.paths(), self.parameters.taxonomy)
+
     def during(self, start: str, end: str) -> TimeView:
         """What happens in a time window, start included and end not.
 
@@ -157,7 +172,9 @@ class Release(Exports):
 
     @cached_property
     def _index(self) -> VisitIndex:
-        return VisitIndex.build(self)
+        if self.parameters.taxonomy is None:
+            return VisitIndex.build(self)
+        return VisitIndex.build(WithZones(self.universe, self.paths(), self.parameters.taxonomy))
 
     @cached_property
     def error_table(self) -> ErrorTable | None:
@@ -204,6 +221,9 @@ class Release(Exports):
 
         The answer is a whole number with an interval for the true count: ``low`` and ``high``
         (None if the release has no `error_table`).
+
+        With a taxonomy "zone:Z" is visited by whoever visits Z or any of its locations; a location
+        by those of whom that much is known.
 
         Args:
             locations: labels; one that is repeated counts once. A pair of a label and a time
@@ -258,11 +278,13 @@ class Release(Exports):
         """How many released trajectories visit these locations in this order, gaps allowed.
 
         Without an interval: no measurement says how far the order of distant visits is off.
-        "A in the morning, then B" is ``[("A", "07:00-10:00"), "B"]``.
+        "A in the morning, then B" is ``[("A", "07:00-10:00"), "B"]``. With a taxonomy the labels
+        are locations only, or zones only.
         """
         if has_windows(locations):
             return self._timed.count_ordered(locations)
-        return count_ordered(self, cast("Sequence[str]", locations))
+        labels = cast("Sequence[str]", locations)
+        return count_ordered(one_granularity(self, labels, self.parameters.taxonomy), labels)
 
     def count_prefix(self, locations: Sequence[Step]) -> int:
         """How many released trajectories start with exactly these locations.
@@ -271,7 +293,8 @@ class Release(Exports):
         """
         if has_windows(locations):
             return self._timed.count_prefix(locations)
-        return count_prefix(self, cast("Sequence[str]", locations))
+        labels = cast("Sequence[str]", locations)
+        return count_prefix(one_granularity(self, labels, self.parameters.taxonomy), labels)
 
     def top_patterns(
         self,
@@ -308,3 +331,14 @@ class Release(Exports):
         if self._charge is not None:
             self._charge.published(certificate_sha256(written))
         return written
+
+
+def extended(universe: Universe, parameters: Parameters) -> Universe:
+    """The universe of a release with these parameters: with a taxonomy, the zones come on top."""
+    return universe if parameters.taxonomy is None else parameters.taxonomy.extend(universe)
+
+
+def _released(tree: EstimatedTree) -> Paths:
+    """The trajectories that a tree implies."""
+    paths, taxonomy = distinct_paths(tree, tree.terminal()), tree.parameters.taxonomy
+    return paths if taxonomy is None else taxonomy.told(paths)

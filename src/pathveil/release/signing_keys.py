@@ -50,6 +50,8 @@ def make_keys(path: Path) -> "Ed25519PublicKey":
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    if not path.name:
+        raise ParameterError("The key needs the name of a file, such as city-transit.key.")
     public_path = path.with_name(path.name + PUBLIC_SUFFIX)
     if os.path.lexists(path) or os.path.lexists(public_path):
         raise ParameterError(f"{path} or {public_path} exists already; a key is never overwritten.")

@@ -5,15 +5,13 @@ folder (mode 700, never raw data) but not the lock, so the next run that writes 
 that nobody works there any more, and removes it.
 """
 
-import fcntl
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-PREFIX = ".pathveil-"
+from pathveil.locked_folders import locked_folder, remove_abandoned
+from pathveil.model.new_folders import new_parents
 
 
 @contextmanager
@@ -24,9 +22,7 @@ def staged(directory: Path) -> Iterator[Path]:
         OSError: if the operating system refuses.
     """
     target = directory.absolute()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    remove_abandoned(target.parent)
-    with _locked_folder(target.parent) as staging:
+    with new_parents(target), _beside(target) as staging:
         yield staging
         for path in staging.iterdir():
             _sync(path)
@@ -44,9 +40,7 @@ def staged_file(file: Path) -> Iterator[Path]:
         OSError: if the operating system refuses.
     """
     target = file.absolute()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    remove_abandoned(target.parent)
-    with _locked_folder(target.parent) as staging:
+    with new_parents(target), _beside(target) as staging:
         path = staging / target.name
         yield path
         _sync(path)
@@ -54,53 +48,24 @@ def staged_file(file: Path) -> Iterator[Path]:
         _sync(target.parent)
 
 
-def probe(folder: Path) -> None:
-    """Whether a folder can be made inside this one.
+def probe(folder: Path, names: Iterable[str] = ()) -> None:
+    """Whether a folder can be made inside this one, and what has these names inside that.
 
     Raises:
         OSError: if not.
     """
-    with _locked_folder(folder):
-        pass
-
-
-def remove_abandoned(folder: Path) -> None:
-    """Remove what killed runs left in a folder; what a live run works on is locked and stays."""
-    for path in folder.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # gone already, somebody else's, or in use
-            handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.fstat(handle).st_uid == os.geteuid():
-                    shutil.rmtree(path, ignore_errors=True)
-            finally:
-                os.close(handle)
+    with locked_folder(folder) as made:
+        for name in names:
+            with suppress(FileNotFoundError):  # but not the error that a name is too long
+                (made / name).lstat()
 
 
 @contextmanager
-def _locked_folder(parent: Path) -> Iterator[Path]:
-    """A new folder with a lock on it; removed in the end unless it was renamed."""
-    path, handle = _make_locked(parent)
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
-        os.close(handle)
-
-
-def _make_locked(parent: Path) -> tuple[Path, int]:
-    """Make and lock; again if another run took it for abandoned in between."""
-    while True:
-        path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-        try:
-            handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        except FileNotFoundError:
-            continue
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if path.is_dir():
-                return path, handle
-        os.close(handle)
+def _beside(target: Path) -> Iterator[Path]:
+    """A new, locked folder beside the target."""
+    remove_abandoned(target.parent)
+    with locked_folder(target.parent) as staging:
+        yield staging
 
 
 def _sync(path: Path) -> None:

@@ -17,17 +17,21 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pathveil.errors import ReleaseError, UniverseError
-from pathveil.model.certificate import NOT_PRIVATE, TimeGridRecord
+from pathveil.model.certificate import NOT_PRIVATE
+from pathveil.model.certificate_parts import TimeGridRecord
 from pathveil.model.noisy_tree import EstimatedTree
 from pathveil.model.parameters import Parameters
 from pathveil.model.paths import Paths
+from pathveil.model.taxonomy import Taxonomy
 from pathveil.model.time_grid import FILE, TimeGrid
 from pathveil.model.universe import LISTED, Universe
 from pathveil.release.canonical_order import in_canonical_order
 from pathveil.release.csv_cells import escape, unescape
+from pathveil.release.zone_checks import thresholds, visits, zone_problem
 
 TRAJECTORIES, TRAJECTORIES_CSV = "trajectories.parquet", "trajectories.csv"
 TREE, LOCATIONS, TIMES = "prefix_tree.parquet", "locations.csv", "times.csv"
+ZONE = "zone"
 
 
 def write_trajectories(
@@ -102,8 +106,11 @@ def write_tree(path: Path, tree: EstimatedTree, universe: Universe) -> None:
     _write_parquet(path, table, is_private=tree.is_private)
 
 
-def locations_csv(universe: Universe) -> str:
-    """The public universe, in order."""
+def locations_csv(universe: Universe, taxonomy: Taxonomy | None = None) -> str:
+    """The public universe, in order; with a taxonomy also the label of each location's zone.
+
+    The zones themselves come last, and have none.
+    """
     header, columns = ["location"], [[escape(label) for label in universe.labels]]
     if universe.names is not None:
         header.append("name")
@@ -114,6 +121,10 @@ def locations_csv(universe: Universe) -> str:
             ["" if np.isnan(degrees) else repr(float(degrees)) for degrees in coordinate]
             for coordinate in (universe.latitude, universe.longitude)
         ]
+    if taxonomy is not None:
+        header.append(ZONE)
+        zones = [escape(label) for label in taxonomy.labels]
+        columns.append([zones[zone] for zone in taxonomy.zone_of.tolist()] + [""] * len(zones))
     return _csv(header, zip(*columns, strict=True))
 
 
@@ -174,18 +185,17 @@ def tree_problem(tree: EstimatedTree) -> str | None:
     inner = parent >= 0
     if np.any(parent < -1) or np.any(parent >= index):
         return "a parent does not come before its child"
-    slot = tree.location // tree.parameters.universe_size
+    slot = tree.location // tree.parameters.universe_size if tree.parameters.time_grid else parent
     order = np.lexsort((tree.location, parent, level))
     repeated = (np.diff(parent) == 0) & (np.diff(tree.location) == 0)
     problems = {
         "a level is not its parent's plus one": np.any(level[~inner] != 1)
         or np.any(level[inner] != level[parent[inner]] + 1),
         "a time is before that of its parent": np.any(slot[inner] < slot[parent[inner]]),
-        "it is higher than the certificate says": np.any(level > tree.parameters.height),
+        "it is higher than the certificate says": np.any(visits(tree) > tree.parameters.height),
         "the nodes are not in canonical order": np.any(order != index) or np.any(repeated),
-        "a noisy count is below the threshold": np.any(
-            tree.noisy_count < tree.parameters.threshold
-        ),
+        "a noisy count is below the threshold": np.any(tree.noisy_count < thresholds(tree)),
+        "a location is not below its zone": zone_problem(tree),
         "an estimate is negative or below the sum of its children": np.any(tree.estimate < 0)
         or np.any(tree.terminal() < 0),
     }
@@ -291,7 +301,7 @@ def _read_parquet(path: Path, schema: Any) -> Any:
     try:
         with pq.ParquetFile(path) as file:
             table = file.read()
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):  # the name of a column is no text
         raise ReleaseError(f"{path} is not a readable Parquet file.") from None
     if not table.schema.equals(schema) or any(column.null_count for column in table.columns):
         raise ReleaseError(f"{path} does not have the columns of a release.")

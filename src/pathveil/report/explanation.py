@@ -17,10 +17,10 @@ from pydantic import BaseModel
 from pathveil.model.certificate import PRIVATE, BudgetLine, Certificate
 from pathveil.model.odds import Belief, odds_against_one
 from pathveil.report import plain_words as words
+from pathveil.report.figures import count, decimal, number, percent
 
 BELIEFS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
 WEAK_FROM = Fraction(99)  # per cent: where an undecided attacker may become this sure
-DIGITS = 4
 TOLD_ELSEWHERE = {
     *("mechanisms", "pre_processing_eda_hyperparameter_tuning", "method", "universe_size"),
     *("height", "threshold", "max_trajectories_per_unit", "max_nodes"),
@@ -65,6 +65,7 @@ class Explanation:
     Attributes:
         status: PRIVATE or NOT PRIVATE.
         epsilon: exact text.
+        delta: exact text; "0" unless the universe was discovered.
         beliefs: how far an attacker's belief can move; "was this unit in the data?" (ε) first,
             then "this journey or that one?" (2ε).
         passages: in the order in which they are read.
@@ -72,6 +73,7 @@ class Explanation:
 
     status: str
     epsilon: str
+    delta: str
     beliefs: tuple[tuple[Belief, Belief], ...]
     passages: tuple[Passage, ...]
 
@@ -80,6 +82,7 @@ class Explanation:
         return {
             "status": self.status,
             "epsilon": self.epsilon,
+            "delta": self.delta,
             "odds": [
                 {
                     "belief_before": str(presence.before),
@@ -101,10 +104,11 @@ def explain(certificate: Certificate) -> Explanation:
     return Explanation(
         status=certificate.status,
         epsilon=str(epsilon),
+        delta=certificate.privacy_loss.privacy_parameters.delta,
         beliefs=beliefs,
         passages=(
             _promise(certificate, epsilon),
-            _unit(certificate),
+            _unit(certificate, epsilon),
             _loss(epsilon, beliefs),
             _bounds_passage(certificate, epsilon),
             _mechanism(certificate),
@@ -126,17 +130,17 @@ def _promise(certificate: Certificate, epsilon: Fraction) -> Passage:
         (
             *stamp,
             (
-                f"{words.PROMISE} Here ε is {_number(epsilon)}, so nothing that anybody could see "
+                f"{words.PROMISE} Here ε is {number(epsilon)}, so nothing that anybody could see "
                 f"in the release is more than e^ε = {odds_against_one(epsilon):,f} times as "
                 "probable with one unit's data as without it, or without as with."
             ),
             words.HOLDS_AGAINST,
-            words.DELTA.format(delta=_number(delta)) if delta else words.NO_DELTA,
+            words.DELTA.format(delta=number(delta)) if delta else words.NO_DELTA,
         ),
     )
 
 
-def _unit(certificate: Certificate) -> Passage:
+def _unit(certificate: Certificate, epsilon: Fraction) -> Passage:
     most = certificate.implementation.max_trajectories_per_unit
     return Passage(
         "Who is protected: the unit",
@@ -147,9 +151,10 @@ def _unit(certificate: Certificate) -> Passage:
                 "data with everything of that unit taken out."
             ),
             (
-                f"At most {_count(most, 'trajectory', 'trajectories')} of a unit "
+                f"At most {count(most, 'trajectory', 'trajectories')} of a unit "
                 f"{'is' if most == 1 else 'are'} used. {words.OVER_THE_BOUND}"
             ),
+            *((words.ONE_TRIP.format(most=most, each=number(epsilon / most)),) if most > 1 else ()),
             words.SEVERAL_CARDS,
         ),
     )
@@ -159,7 +164,7 @@ def _loss(epsilon: Fraction, beliefs: tuple[tuple[Belief, Belief], ...]) -> Pass
     weak = beliefs[BELIEFS.index(Fraction(1, 2))][0].at_most >= WEAK_FROM
     rows = tuple(
         (
-            _percent(presence.before),
+            percent(presence.before),
             _range(presence),
             _range(journey),
         )
@@ -192,7 +197,7 @@ def _bounds_passage(certificate: Certificate, epsilon: Fraction) -> Passage:
             tuple(
                 (
                     what,
-                    _number(times * epsilon),
+                    number(times * epsilon),
                     f"{Belief.after(Fraction(1, 2), times * epsilon).at_most:f}%",
                 )
                 for what, times in words.SITUATIONS
@@ -220,7 +225,7 @@ def _shares(certificate: Certificate) -> Iterator[tuple[str, ...]]:
         each = " each" if len(names) > 1 else ""
         yield (
             names[0] if not each else f"{names[0]} … {names[-1]}",
-            f"{_decimal(100 * share / total)}%{each}",
+            f"{decimal(100 * share / total)}%{each}",
             f"{sensitivity:,}",
             f"± {ceil(sensitivity / share):,}",
         )
@@ -247,7 +252,10 @@ def _choices(certificate: Certificate) -> Passage:
         "The public choices",
         (words.CHOICES, words.FROM_DATA if chosen else words.NONE_FROM_DATA),
         Table(("choice", "value"), tuple((told | _other_choices(certificate)).items())),
-        tuple(f"{line.rule} (ε {line.epsilon})" for line in chosen),
+        tuple(
+            f"{line.rule} (ε {line.epsilon}{'' if line.delta == '0' else f', δ {line.delta}'})"
+            for line in chosen
+        ),
     )
 
 
@@ -283,7 +291,7 @@ def _access(certificate: Certificate, epsilon: Fraction) -> Passage:
             words.ACCESS,
             (
                 f"{words.COMPOSITION} Twelve releases like this one, say one a month, about the "
-                f"same people together have ε = {_number(12 * epsilon)}: a belief of 50% may "
+                f"same people together have ε = {number(12 * epsilon)}: a belief of 50% may "
                 f"become {monthly:f}%."
             ),
             words.LEDGER.format(dataset=ledger.dataset) if ledger else words.NO_LEDGER,
@@ -295,11 +303,11 @@ def _outside(certificate: Certificate) -> Passage:
     listed = (
         f"{line[0].upper()}{line[1:]}." for line in certificate.dp_flavor.unprotected_quantities
     )
-    return Passage(
-        "What is outside the guarantee",
-        (words.OUTSIDE,),
-        items=(*listed, *words.ALSO_OUTSIDE),
+    is_discovered = certificate.privacy_loss.privacy_parameters.delta != "0"
+    also = (
+        item for item in words.ALSO_OUTSIDE if not (is_discovered and item == words.GIVEN_LIST)
     )
+    return Passage("What is outside the guarantee", (words.OUTSIDE,), items=(*listed, *also))
 
 
 def _bounds(belief: Belief) -> dict[str, str]:
@@ -312,29 +320,3 @@ def _bounds(belief: Belief) -> dict[str, str]:
 
 def _range(belief: Belief) -> str:
     return f"{belief.at_least:f}% to {belief.at_most:f}%"
-
-
-def _percent(share: Fraction) -> str:
-    return f"{_decimal(100 * share)}%"
-
-
-def _number(value: Fraction) -> str:
-    """Exact, with a decimal beside a fraction that has none as short."""
-    return str(value) if value.denominator == 1 else f"{value} (about {_decimal(value)})"
-
-
-def _decimal(value: Fraction) -> str:
-    """Four significant digits, rounded exactly: the same text on every machine."""
-    whole = len(str(int(value))) if value >= 1 else 0
-    digits = max(0, DIGITS - whole)
-    if not whole:
-        while value * 10**digits < 10 ** (DIGITS - 1):
-            digits += 1
-    text = f"{round(value * 10**digits):0{digits + 1}}"
-    if not digits:
-        return f"{int(text):,}"
-    return f"{text[:-digits]}.{text[-digits:]}".rstrip("0").rstrip(".")
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"

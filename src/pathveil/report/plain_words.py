@@ -19,8 +19,11 @@ HOLDS_AGAINST = (
 )
 DELTA = (
     "There is an exception, whose probability is at most δ (delta) for each unit, here {delta}: "
-    "some choices were made from the data in a way that may then show that a unit was there. What "
-    "is said below about ε holds except with that probability."
+    "the list of places was itself made from the data. A place is named only if its noisy count is "
+    "larger than one unit alone can make it; but by an unlikely draw of the noise a place where "
+    "only one unit ever went may be named all the same, and that shows that somebody was there. "
+    "Apart from that event, all that is said below about ε holds. Over several units or releases "
+    "the δ add up, as the ε do."
 )
 NO_DELTA = "There is no exception: the promise holds for every outcome (“pure”, δ = 0)."
 OVER_THE_BOUND = (
@@ -28,6 +31,14 @@ OVER_THE_BOUND = (
     "chosen by looking at that unit's own rows only, and the others are left out before anything "
     "is counted. So a frequent traveller is protected exactly as well as anybody else, and the "
     "rest of what they did is not in the release at all."
+)
+ONE_TRIP = (
+    "ε covers all of them together. If of a unit's data only one trajectory that is used were "
+    "different (there or not there), the counts would change by one part in {most} of that: by "
+    "itself it is protected with ε/{most} = {each}. The other way round, {most} trajectories with "
+    "{each} each are together protected with no more than {most} times that, because protection "
+    "weakens in proportion to how much belongs together; that is the unit's ε, and the one to "
+    "judge the release by."
 )
 SEVERAL_CARDS = (
     "A card is not a person. If the unit is a card, somebody who travels on several cards is "
@@ -137,6 +148,10 @@ NO_LEDGER = (
     "many other releases there are."
 )
 OUTSIDE = "The promise does not cover:"
+GIVEN_LIST = (
+    "The list of locations that the publisher gave, with names and coordinates: it is printed as "
+    "it is."
+)
 ALSO_OUTSIDE = (
     (
         "Secrets of a group: what is true of a family, a club or a busload together shows more "
@@ -148,10 +163,7 @@ ALSO_OUTSIDE = (
         "not you were in the data."
     ),
     "Other knowledge about you, other data sets, and releases that were made with other software.",
-    (
-        "The list of locations that the publisher gave, with names and coordinates: it is "
-        "printed as it is."
-    ),
+    GIVEN_LIST,
     "That the release exists, when it appeared, who made it, and this page.",
     (
         "Side channels: running time, use of memory and power, network traffic and file sizes on "

@@ -6,6 +6,10 @@ that survived is one stable scatter of the rows into shorter runs. Rows of nodes
 left behind. Nothing is allocated per node and only locations that occur are touched, so |L| does
 not multiply the cost. Where there are more codes than fit a cache (with times |L|·|T| of them) the
 rows are counted by the ranks of the codes that occur; the counts that leave have the codes.
+
+With a taxonomy a survivor may be a zone. The rows that go on to a location which did not survive
+under their node are relabelled with its zone (`zones`) before they are moved, so that each row is
+in one run, as ever.
 """
 
 from dataclasses import dataclass
@@ -15,8 +19,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pathveil.model.parameters import MAX_HEIGHT
+from pathveil.model.taxonomy import Taxonomy
 from pathveil.model.universe import Universe
 from pathveil.raw.counting.protocol import ExactCounts, Survivors
+from pathveil.raw.counting.zones import coarser, relabel
 from pathveil.raw.database import TrajectoryDatabase
 
 # A row is one integer: where its next location stands, and how many are left (height suffices).
@@ -28,16 +34,23 @@ MOST_CODES = 1 << 20
 
 
 class MemoryCounter:
-    """Counts a database that fits in memory. Satisfies `PrefixCounter`."""
+    """Counts a database that fits in memory. Satisfies `PrefixCounter`.
 
-    def __init__(self, database: TrajectoryDatabase) -> None:
+    Args:
+        database: the private trajectories.
+        taxonomy: the public zones, if survivors may be zones.
+    """
+
+    def __init__(self, database: TrajectoryDatabase, taxonomy: Taxonomy | None = None) -> None:
         self._database = database
+        self._taxonomy = taxonomy
         self._rows = _first_rows(database.offsets)
         self._runs = np.array([0, len(database)], dtype=np.int64)
         self._run_node = np.zeros(1, dtype=np.int64)
         self._codes, self._code_of_rank = _ranked(database)
         size = database.pairs if self._code_of_rank is None else len(self._code_of_rank)
-        self._slot = np.zeros(size, dtype=np.int64)
+        zones = 0 if taxonomy is None else len(taxonomy)
+        self._slot = np.zeros(size + zones, dtype=np.int64)
         self._counted: _Counted | None = None
 
     @property
@@ -65,7 +78,10 @@ class MemoryCounter:
         """Move the rows of the children that survived into runs of their own."""
         if self._counted is None:
             return
-        last, children = self._counted, self._counted.children
+        last = self._counted
+        if self._taxonomy is not None:
+            last = self._with_zones(last, self._taxonomy, survivors)
+        children = last.children
         self._counted = None
         kept = _matches(children.node, children.location, survivors.parent, survivors.location)
         self._rows, self._runs = _partition(
@@ -79,6 +95,18 @@ class MemoryCounter:
             self._slot,
         )
         self._run_node = kept[kept >= 0]
+
+    def _with_zones(self, last: "_Counted", taxonomy: Taxonomy, survivors: Survivors) -> "_Counted":
+        """The level counted last, where what goes on to a location that died goes to its zone."""
+        children, known = last.children, self._code_of_rank
+        kept = _matches(children.node, children.location, survivors.parent, survivors.location)
+        zone = taxonomy.zone_of[children.location]
+        first_zone = taxonomy.locations if known is None else len(known)
+        label = np.where(kept >= 0, last.location, first_zone + zone).astype(np.int32)
+        code = np.where(kept >= 0, children.location, taxonomy.locations + zone).astype(np.int32)
+        relabel(last.column, self._runs, last.run, last.location, label, self._slot)
+        run, (label, code), count = coarser(last.run, (label, code), children.count)
+        return _Counted(run, label, ExactCounts(self._run_node[run], code, count), last.column)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

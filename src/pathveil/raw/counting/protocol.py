@@ -41,6 +41,11 @@ class Survivors:
         location: int32, shape (n,); location code.
 
     Sorted by (parent, location). The root is the single survivor of level 0.
+
+    With a taxonomy a survivor can be a zone, code |L| + z. It holds the trajectories of its parent
+    that go on to a location of the zone that is not itself a survivor under that parent: so each
+    trajectory still is in at most one survivor. An engine that can't do that raises ParameterError
+    when it is made with a taxonomy.
     """
 
     parent: NDArray[np.int64]

@@ -15,14 +15,15 @@ from pathveil.raw.sources.raw_rows import Source
 
 _PARQUET_MAGIC = b"PAR1"
 _PARQUET_NAMES = (".parquet", ".pq")
+_WILD = "*?["
 
 
 def open_source(source: Any, *, query: str | None = None, table: str | None = None) -> Source:
     """Open a file, a database or wrap a table.
 
     Args:
-        source: the path of a CSV or Parquet file, a database, or an object with
-            ``__arrow_c_stream__``.
+        source: the path of a CSV or Parquet file, a folder or a pattern of Parquet files, a
+            database, or an object with ``__arrow_c_stream__``.
         query: which rows of a database to read.
         table: the table of a database, instead of a query.
 
@@ -51,18 +52,19 @@ def open_source(source: Any, *, query: str | None = None, table: str | None = No
 
 def _open_file(path: Path, query: str | None, table: str | None) -> Source:
     from pathveil.raw.sources.csv_file import CsvFile
-    from pathveil.raw.sources.parquet_file import ParquetFile
+    from pathveil.raw.sources.parquet_file import ParquetFiles
 
     try:
-        if path.is_dir():
-            raise InputError(f"{path} is a folder; give one CSV or Parquet file.")
+        if several := parquet_files(path):
+            refuse_query(query, table)
+            return ParquetFiles(several, root=_root_of(path), label=str(path))
         if kind := file_kind(path):
             return open_database(kind, os.fspath(path), query, table)
         refuse_query(query, table)
         with path.open("rb") as file:
             magic = file.read(len(_PARQUET_MAGIC))
         if magic == _PARQUET_MAGIC or path.suffix.lower() in _PARQUET_NAMES:
-            return ParquetFile(path)
+            return ParquetFiles([path])
         return CsvFile(path)
     except OSError as error:
         raise InputError(f"Can't read {path}: {error.strerror or 'unknown failure'}.") from None
@@ -70,3 +72,39 @@ def _open_file(path: Path, query: str | None, table: str | None) -> Source:
         if isinstance(error, PathveilError):
             raise
         raise InputError("That can't be the path of a file.") from None  # a NUL in it
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The files of a folder or of a pattern, sorted by name; none if it is a single file.
+
+    What begins with ``.`` or ``_`` (a marker, a half-written file) is not data.
+
+    Raises:
+        InputError: if there is no Parquet file.
+    """
+    if path.is_dir():
+        found = [file for ending in _PARQUET_NAMES for file in path.rglob(f"*{ending}")]
+    elif not path.exists() and any(sign in str(path) for sign in _WILD):
+        root = _root_of(path)
+        found = [file for file in root.glob(str(path.relative_to(root))) if file.is_file()]
+    else:
+        return []
+    root = _root_of(path)
+    found = [
+        file
+        for file in found
+        if not any(part.startswith((".", "_")) for part in file.relative_to(root).parts)
+    ]
+    if not found:
+        what = "is a folder" if path.is_dir() else "is a pattern"
+        raise InputError(f"{path} {what} without Parquet files; give a file, or such a folder.")
+    return sorted(found)
+
+
+def _root_of(path: Path) -> Path:
+    """The folder below which a folder or a pattern is searched."""
+    if path.is_dir():
+        return path
+    parts = path.parts
+    wild = next(i for i, part in enumerate(parts) if any(sign in part for sign in _WILD))
+    return Path(*parts[:wild])

@@ -1,51 +1,112 @@
-"""Parquet, in long form or with a list column, one row group after the other."""
+"""Parquet, in long form or with a list column: a file, or many, one batch after the other."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from pathveil.errors import InputError
 from pathveil.model.universe import Universe
-from pathveil.raw.sources.arrow_columns import is_list_type, table_pieces
+from pathveil.raw.sources.arrow_columns import PIECE_ROWS, is_list_type, table_pieces
 from pathveil.raw.sources.columns import Columns
 from pathveil.raw.sources.failures import attempt
 from pathveil.raw.sources.raw_rows import RawRows
 
+_MISSING = "__HIVE_DEFAULT_PARTITION__"
 
-class ParquetFile:
-    """A Parquet file, opened: its schema is read, its rows are not.
+
+class ParquetFiles:
+    """Parquet files of one table, opened: their schemas are read, their rows are not.
 
     Args:
-        path: the file.
+        paths: the files, in the order in which their rows count. A folder named ``key=value``
+            (Hive's partitions) between ``root`` and a file is a column of that file.
+        root: the folder below which folders are partitions; None for a single file.
+        label: what to call the source in errors.
 
     Raises:
-        InputError: if the file is truncated or damaged.
+        InputError: if a file is truncated or damaged, or lacks a column that another has.
     """
 
-    def __init__(self, path: Path) -> None:
-        import pyarrow.parquet as pq
-
-        self.label = str(path)
-        self._path = path
-        self._damaged = f"The file {path} is not a readable Parquet file (truncated or damaged?)."
-        self._schema = attempt(lambda: pq.read_schema(path), self._damaged)
-        self.names: list[str] = list(self._schema.names)
+    def __init__(
+        self, paths: Sequence[Path], *, root: Path | None = None, label: str | None = None
+    ) -> None:
+        self.label = str(paths[0]) if label is None else label
+        self._files = [_OneFile(path, root) for path in paths]
+        self.names = self._files[0].names
+        if any(set(file.names) != set(self.names) for file in self._files):
+            raise InputError(f"The files of {self.label} do not all have the same columns.")
 
     def is_list(self, column: str) -> bool:
         """Whether the column's type is a list."""
-        return is_list_type(self._schema.field(column).type)
+        kinds = {file.is_list(column) for file in self._files}
+        if len(kinds) > 1:
+            raise InputError(
+                f"The column {column[:80]!r} holds lists in some files of {self.label} only."
+            )
+        return kinds.pop()
+
+    def is_whole(self, column: str) -> bool:
+        """Whether the column's type is a whole number, in every file."""
+        return all(file.is_whole(column) for file in self._files)
 
     def showable(self, universe: Universe | None, wanted: Sequence[str]) -> bool:  # noqa: ARG002
         """A Parquet schema is never a row of data."""
         return True
 
     def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
-        """Yield the row groups in slices, in the order of the file."""
+        """Yield the rows in batches, file by file. Row groups of any size are never whole here."""
+        for file in self._files:
+            for table in file.tables(columns.used):
+                yield from table_pieces(table, columns)
+
+
+class _OneFile:
+    def __init__(self, path: Path, root: Path | None) -> None:
         import pyarrow.parquet as pq
 
+        self._path = path
+        self._damaged = f"The file {path} is not a readable Parquet file (truncated or damaged?)."
+        self._schema = attempt(lambda: pq.read_schema(path), self._damaged)
+        stored = list(self._schema.names)
+        partitions = {} if root is None else partitions_of(path.relative_to(root))
+        self._partitions = {key: value for key, value in partitions.items() if key not in stored}
+        self.names: list[str] = [*stored, *self._partitions]
+
+    def is_list(self, column: str) -> bool:
+        return column not in self._partitions and is_list_type(self._schema.field(column).type)
+
+    def is_whole(self, column: str) -> bool:
+        import pyarrow as pa
+
+        if column in self._partitions:
+            return False
+        return bool(pa.types.is_integer(self._schema.field(column).type))
+
+    def tables(self, names: Sequence[str]) -> Iterator[Any]:
+        """The rows as Arrow tables of a moderate size."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        stored = [name for name in names if name not in self._partitions]
         file = attempt(lambda: pq.ParquetFile(self._path), self._damaged)
         try:
-            for group in range(file.num_row_groups):
-                read = partial(file.read_row_group, group, columns=list(columns.used))
-                yield from table_pieces(attempt(read, self._damaged), columns)
+            batches = attempt(lambda: file.iter_batches(PIECE_ROWS, columns=stored), self._damaged)
+            take = partial(next, batches, None)
+            while (batch := attempt(take, self._damaged)) is not None:
+                table = pa.Table.from_batches([batch])
+                for name in names:
+                    if name in self._partitions:
+                        value = pa.repeat(self._partitions[name], table.num_rows)
+                        table = table.append_column(name, value)
+                yield table
         finally:
             file.close()
+
+
+def partitions_of(path: Path) -> Mapping[str, str]:
+    """The columns that the folders of a relative path stand for."""
+    from urllib.parse import unquote
+
+    pairs = [part.split("=", 1) for part in path.parts[:-1] if "=" in part]
+    return {unquote(key): "" if value == _MISSING else unquote(value) for key, value in pairs}

@@ -1,0 +1,140 @@
+"""People with many trips: what each strategy keeps of the data, for docs/people.md.
+
+    python -m bench.people mibici cabspotting --methods full calibrated
+
+Every release is measured twice. Against all trips, unbounded: what a reader wants to know; sizes
+differ, so distributions are compared by the Jensen-Shannon divergence (bits; 1: nothing in
+common) and answers to count queries after scaling to the same number of trajectories. And
+against the bounded data that it was made from: what the noise alone costs. "no noise" is the
+bounded data itself. INTERNAL: it compares raw data with releases.
+"""
+
+import argparse
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from bench.accuracy import line, load
+from pathveil import Release, TrajectoryDatabase, publish, read_trajectories
+from pathveil.evaluation.divergence import jensen_shannon
+from pathveil.evaluation.empty_release import EmptyRelease
+from pathveil.evaluation.pattern_match import match_patterns
+from pathveil.evaluation.query_error import average_relative_error
+from pathveil.evaluation.random_queries import queries_from_trajectories
+from pathveil.evaluation.reproduction.datasets import find_data
+from pathveil.evaluation.side import Side
+
+HEIGHT, TOP, QUERIES = 12, 100, 10_000
+CONTRIBUTIONS = (1, 5, 20, 100)
+EPSILON, PER_TRIP = Fraction(1), Fraction(1, 10)
+HISTORY = "whole history"
+
+
+def histories(name: str) -> TrajectoryDatabase:
+    """All of a person's visits in the order of time, as one trajectory."""
+    return _read(name, unit="user_id", order="time", split="whole")
+
+
+def trips(name: str, most: int, keep: str) -> TrajectoryDatabase:
+    """So many trips of each person."""
+    return _read(
+        name, unit="user_id", trajectory="trajectory_id", order="seq",
+        max_trajectories_per_unit=most, keep=keep, keep_seed=1,
+    )  # fmt: skip
+
+
+def _read(name: str, **columns: object) -> TrajectoryDatabase:
+    folder = find_data(name, None)
+    universe = load(name).universe
+    source = folder / "trajectories.parquet"
+    return read_trajectories(source, universe, location="location", **columns)
+
+
+def strategies(name: str) -> Iterator[tuple[str, int, Fraction, TrajectoryDatabase]]:
+    """(strategy, c, ε of a person, bounded data)."""
+    yield HISTORY, 1, EPSILON, histories(name)
+    for keep in ("first", "sample"):
+        for most in CONTRIBUTIONS:
+            yield f"{keep} trips", most, EPSILON, trips(name, most, keep)
+    for most in CONTRIBUTIONS:
+        yield "sample, ε 1/10 a trip", most, most * PER_TRIP, trips(name, most, "sample")
+
+
+class Yardstick:
+    """All trips of everybody."""
+
+    def __init__(self, name: str) -> None:
+        database = load(name)
+        self.raw, self.empty = Side(database), Side(EmptyRelease(database.universe))
+        self.queries = queries_from_trajectories(database, longest=3, queries=QUERIES, seed=0)
+
+    def against_all(self, it: Side, *, is_history: bool) -> list[float | None]:
+        """Visits, transitions; and (not for histories) trips, queries, top patterns."""
+        raw = self.raw
+        told: list[float | None] = [
+            jensen_shannon(raw.visits, it.visits),
+            jensen_shannon(raw.transitions, it.transitions),
+        ]
+        if is_history:  # a trajectory is a person there
+            return [*told, None, None, None]
+        scaled = it.answers(self.queries) * (raw.size / max(it.size, 1))
+        return [
+            *told,
+            jensen_shannon(raw.trips, it.trips),
+            average_relative_error(raw.answers(self.queries), scaled, raw.size),
+            match_patterns(raw.patterns(TOP), it.patterns(TOP)).true_positives,
+        ]
+
+    def against_bounded(self, bounded: Side, it: Side) -> list[float | None]:
+        """Visits and queries."""
+        error = average_relative_error(
+            bounded.answers(self.queries), it.answers(self.queries), bounded.size
+        )
+        return [jensen_shannon(bounded.visits, it.visits), error]
+
+
+def cells(figures: list[float | None]) -> list[str]:
+    return ["–" if figure is None else f"{figure:.3g}" for figure in figures]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("datasets", nargs="+")
+    parser.add_argument("--methods", nargs="+", default=["full", "calibrated"])
+    parser.add_argument("--runs", type=int, default=1)
+    options = parser.parse_args()
+    for name in options.datasets:
+        yardstick = Yardstick(name)
+        print(f"\n### {name}\n")
+        line(["strategy", "c", "ε", "trips used", "method", "visits", "transitions", "trips",
+              "queries", f"TP {TOP}", "visits (bounded)", "queries (bounded)"])  # fmt: skip
+        line(["---"] * 12)
+        nothing = yardstick.against_all(yardstick.empty, is_history=False)
+        line(["nothing at all", "", "", "0", "empty", *cells(nothing), "–", "–"])
+        for strategy, most, epsilon, database in strategies(name):
+            bounded, is_history = Side(database), strategy == HISTORY
+            head = [strategy, str(most), str(epsilon), f"{len(database):,}"]
+            own = yardstick.against_all(bounded, is_history=is_history)
+            if epsilon == EPSILON:
+                line([*head, "no noise", *cells(own), "0", "0"])
+            for method in options.methods:
+                runs = []
+                for _ in range(options.runs):
+                    release: Release = publish(
+                        database, epsilon=epsilon, height=HEIGHT, method=method
+                    )
+                    it = Side(release)
+                    runs.append(
+                        yardstick.against_all(it, is_history=is_history)
+                        + yardstick.against_bounded(bounded, it)
+                    )
+                means = [
+                    None if None in column else float(np.mean(column))
+                    for column in zip(*runs, strict=True)
+                ]
+                line([*head, method, *cells(means)])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""One file for each parser that reads what somebody else wrote."""

@@ -1,0 +1,58 @@
+"""Options that say which engine reads and counts. They change how, never what is published."""
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+_ENGINE = "The engine"
+
+EngineName: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        help="What reads and counts: 'memory'; 'duckdb', which needs little memory however large "
+        "the data is; 'spark', a cluster; 'auto' takes duckdb for files that would fill half of "
+        "the memory. duckdb and spark can't do --method calibrated, --height auto, --universe "
+        "discover or --taxonomy.",
+        rich_help_panel=_ENGINE,
+    ),
+]
+Memory: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="With duckdb: about how much memory to use, such as 500MB or 2GB.",
+        rich_help_panel=_ENGINE,
+    ),
+]
+Spill: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="With duckdb: an existing folder for what does not fit into memory, raw data among "
+        "it. It is kept in a private folder there, which is removed at the end. Default: the "
+        "system's folder for temporary files.",
+        rich_help_panel=_ENGINE,
+    ),
+]
+Master: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="With spark: the cluster, such as spark://host:7077. INPUT is then a place that its "
+        "workers can read: Parquet, or delta:…, iceberg:…, table:NAME.",
+        rich_help_panel=_ENGINE,
+    ),
+]
+
+
+def check_cluster_request(query: str | None, table: str | None) -> None:
+    """Refuse what is for databases only.
+
+    Raises:
+        ParameterError: if there is a query or a table.
+    """
+    from pathveil.errors import ParameterError
+
+    if query is not None or table is not None:
+        raise ParameterError("With --master the input names the table: table:NAME.")

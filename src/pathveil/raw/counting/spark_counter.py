@@ -1,0 +1,219 @@
+"""The distributed engine: Apache Spark 4, through DataFrames and SQL.
+
+Workers code the rows of a DataFrame (`steps`, in Python beside each executor, so pathveil must be
+installed there), Spark shuffles them by unit and sorts each partition, workers bound the units of
+a partition (`steps` again) into rows with one column per level, and `sql_counter` counts these
+level by level, by the same text as DuckDB. Only counts of the children of surviving nodes come to
+the driver, in blocks of bounded size; no row ever does.
+
+What a lost worker held is computed again from the source: every step is a function of the rows it
+is given, with ties broken by their contents.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.errors import InputError, ParameterError, PathveilError
+from pathveil.raw.counting.protocol import ExactCounts
+from pathveil.raw.counting.sql_counter import (
+    SqlCounter,
+    canonical,
+    count_text,
+    survivors_table,
+)
+from pathveil.raw.counting.visit_runs import (
+    RunForm,
+    read_runs,
+    whole_units,
+    wide_schema,
+    write_runs,
+    write_wide,
+)
+from pathveil.raw.reading_plan import ReadingPlan
+from pathveil.raw.sources.arrow_columns import table_pieces
+from pathveil.raw.sources.columns import Columns
+from pathveil.raw.sources.failures import attempt
+from pathveil.raw.sources.spark_table import SparkTable
+from pathveil.raw.steps import VisitSteps
+
+T = TypeVar("T")
+
+_TYPES: Final = {"binary": "binary", "int64": "bigint", "int32": "int"}
+_FAILED: Final = (
+    "Spark could not finish: tasks kept failing on the workers (pathveil must be installed there, "
+    "in the version that runs here), or the cluster went away. Its own logs say why."
+)
+_UNREADABLE: Final = "The rows of the table can't be read."
+
+
+class SparkCounter(SqlCounter):
+    """Counts a Spark DataFrame. Satisfies `PrefixCounter`; close it, or use it in a ``with``.
+
+    Args:
+        source: the DataFrame.
+        plan: how its rows are read.
+        height: h, the number of levels.
+
+    Raises:
+        ParameterError: if the order of the rows would decide: a DataFrame has none.
+    """
+
+    def __init__(self, source: SparkTable, plan: ReadingPlan, height: int) -> None:
+        super().__init__(plan, height)
+        if not plan.is_list and plan.columns.order is None:
+            raise ParameterError(
+                "Rows of a Spark table have no order; name the column that orders the visits with "
+                "order=… or --order-column."
+            )
+        form = _form(source, plan)
+        steps = VisitSteps.of(plan)
+        self._session = source.frame.sparkSession
+        self._name = f"pathveil_{token_hex(8)}"
+        self._views: set[str] = set()
+        self._kept: Any = None
+        self._ask(lambda: self._prepare(source.frame, plan.columns, steps, form))
+
+    @property
+    def engine(self) -> str:
+        """The engine's name."""
+        return "spark"
+
+    def close(self) -> None:
+        """Forget the tables of this run. Safe to call twice."""
+        for view in self._views:
+            attempt(lambda view=view: self._session.catalog.dropTempView(view), _FAILED)  # type: ignore[misc]
+        self._views.clear()
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            attempt(kept.unpersist, _FAILED)
+
+    def _prepare(self, frame: Any, columns: Columns, steps: VisitSteps, form: RunForm) -> None:
+        """Say how the table of trajectories is made; Spark makes it when it is first counted."""
+        encode = _Encode(columns, steps, form)
+        bound = _Bound(steps, form, len(self.universe), self.height)
+        # A number of partitions of our own: Spark may then neither merge nor split them, and to
+        # split one would be to take a unit for two.
+        partitions = int(self._session.conf.get("spark.sql.shuffle.partitions"))
+        names = [f"`{name.replace('`', '``')}`" for name in columns.used]
+        from pyspark import StorageLevel
+
+        trajectories = (
+            frame.select(*names)
+            .mapInArrow(encode, _as_spark(form.schema))
+            .repartition(partitions, "unit")
+            .sortWithinPartitions(*form.sort_keys)
+            .mapInArrow(bound, _as_spark(wide_schema(self.height)))
+        )
+        self._kept = trajectories.persist(StorageLevel.MEMORY_AND_DISK)
+        self._show(self._kept, "trajectories")
+
+    def _count(self, level: int, paths: NDArray[np.int32]) -> ExactCounts:
+        blocks = self._ask(lambda: self._blocks(level, paths))
+        columns = [np.concatenate([_EMPTY[i], *(b[i] for b in blocks)]) for i in range(3)]
+        return canonical(*columns)
+
+    def _blocks(self, level: int, paths: NDArray[np.int32]) -> list[tuple[Any, ...]]:
+        """The counts of a level, fetched partition by partition in packed blocks."""
+        from pyspark.sql.functions import broadcast
+
+        survivors = self._session.createDataFrame(survivors_table(paths))
+        # However many they are: sorting all trajectories to meet them would cost more.
+        self._show(broadcast(survivors), "survivors")
+        text = count_text(f"{self._name}_trajectories", f"{self._name}_survivors", level)
+        packed = self._session.sql(text).mapInArrow(_pack, "block binary")
+        return [_unpack(row.block) for row in packed.toLocalIterator()]
+
+    def _show(self, frame: Any, name: str) -> None:
+        """Give a table a name that the text can use."""
+        view = f"{self._name}_{name}"
+        frame.createOrReplaceTempView(view)
+        self._views.add(view)
+
+    def _ask(self, call: Callable[[], T]) -> T:
+        """Call Spark; its failures in our words: its own may quote a row."""
+        try:
+            return call()
+        except PathveilError:
+            raise
+        except Exception:  # noqa: BLE001, S110  (whatever it is, its message may quote a row)
+            pass
+        raise InputError(_FAILED)
+
+
+_EMPTY: Final = (
+    np.empty(0, dtype=np.int64),
+    np.empty(0, dtype=np.int32),
+    np.empty(0, dtype=np.int64),
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Encode:
+    """Runs on a worker: rows of the source into runs."""
+
+    columns: Columns
+    steps: VisitSteps
+    form: RunForm
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            table = pa.Table.from_batches([batch])
+            for piece in table_pieces(table, self.columns):
+                yield attempt(lambda piece=piece: self._runs(piece), _UNREADABLE)  # type: ignore[misc]
+
+    def _runs(self, piece: Callable[[], Any]) -> Any:
+        encoded = self.steps.encode(self.steps.with_instants(piece()))
+        return write_runs(encoded, self.form, 0)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Bound:
+    """Runs on a worker: the sorted runs of whole units into bounded trajectories."""
+
+    steps: VisitSteps
+    form: RunForm
+    universe_size: int
+    height: int
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for table in whole_units(batches):
+            visits = read_runs(table, self.form, hashed=self.steps.is_sample)
+            yield write_wide(self.steps.bound(visits, self.universe_size), self.height)
+
+
+def _pack(batches: Iterator[Any]) -> Iterator[Any]:
+    """Runs on a worker: each batch of counts into one row of bytes, unpacked at once."""
+    import pyarrow as pa
+
+    for batch in batches:
+        columns = [np.asarray(column) for column in batch.columns]
+        kinds = ("<i8", "<i4", "<i8")
+        parts = [a.astype(kind).tobytes() for a, kind in zip(columns, kinds, strict=True)]
+        yield pa.RecordBatch.from_pydict({"block": [b"".join(parts)]})
+
+
+def _unpack(block: bytes) -> tuple[Any, ...]:
+    size = len(block) // 20
+    return (
+        np.frombuffer(block, "<i8", size),
+        np.frombuffer(block, "<i4", size, offset=8 * size),
+        np.frombuffer(block, "<i8", size, offset=12 * size),
+    )
+
+
+def _form(source: SparkTable, plan: ReadingPlan) -> RunForm:
+    from pathveil.raw.counting.duckdb_counter import form_of
+
+    return form_of(source, plan, has_places=False)
+
+
+def _as_spark(schema: Any) -> str:
+    """An Arrow schema as Spark writes it."""
+    return ", ".join(f"{field.name} {_TYPES[str(field.type)]}" for field in schema)

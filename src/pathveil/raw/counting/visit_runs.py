@@ -1,0 +1,218 @@
+"""Coded visits as rows that a database can sort: one row per run of a unit's visits.
+
+An engine out of core has one thing to do with them: bring the rows of a unit together. The rest
+(what a row means, which trajectories of a unit are kept) is done by `steps` before and after, so
+no text of a cell, no order value and no rule has to be written a second time in SQL.
+
+| column | type | what it holds |
+|---|---|---|
+| unit | binary | the unit's id |
+| trip | binary | the trajectory's id; only if the data has such ids |
+| place | int64 | where the run stands in the source; only if the order of the source decides |
+| visits | binary | the visits, a record of fixed size each |
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.raw.bounding import BoundedTrajectories, Visits
+from pathveil.raw.partitioning import copied
+from pathveil.raw.sources.cells import Texts
+from pathveil.raw.sources.encoding import EncodedPiece
+from pathveil.raw.sources.text_codes import TextCodes, hash_texts, repeats
+from pathveil.raw.sources.text_values import text_buffers
+from pathveil.raw.trajectory_ids import rank_trajectory_ids
+
+_PIECE_BITS = 32  # the place of a run: the number of its piece, then its number in the piece
+
+
+@dataclass(frozen=True, slots=True)
+class RunForm:
+    """Which columns and fields there are; it follows from the schema alone, which is public.
+
+    Attributes:
+        has_trips: whether runs have trajectory ids.
+        rows_are_trajectories: whether each run is a trajectory (list form without ids).
+        is_ordered: whether visits have order values; else their order is that of the source.
+        has_rest: whether order values can be other than whole numbers.
+        has_places: whether the source has an order.
+    """
+
+    has_trips: bool
+    rows_are_trajectories: bool
+    is_ordered: bool
+    has_rest: bool
+    has_places: bool
+
+    @property
+    def record(self) -> np.dtype[np.void]:
+        """What is stored of a visit."""
+        fields = [("whole", "<i8")] if self.is_ordered else []
+        fields += [("rest", "<u8")] if self.has_rest else []
+        return np.dtype([*fields, ("location", "<i4")])
+
+    @property
+    def schema(self) -> Any:
+        """The Arrow schema of the rows."""
+        import pyarrow as pa
+
+        fields = [("unit", pa.binary())]
+        fields += [("trip", pa.binary())] if self.has_trips else []
+        fields += [("place", pa.int64())] if self.has_places else []
+        return pa.schema([*fields, ("visits", pa.binary())])
+
+    @property
+    def sort_keys(self) -> tuple[str, ...]:
+        """By which columns to sort, so that a unit's rows come together in a fixed order.
+
+        Where the order of the source decides and the source has none (a cluster's table), the
+        contents decide: a function of the unit's own rows, so no other unit can change it.
+        """
+        if self.is_ordered:
+            return ("unit",)
+        if self.has_places:
+            return ("unit", "place")
+        return tuple(self.schema.names)
+
+
+def write_runs(piece: EncodedPiece, form: RunForm, number: int) -> Any:
+    """The runs of a piece as an Arrow batch.
+
+    Args:
+        piece: coded visits.
+        form: which columns there are.
+        number: how many pieces of the source came before.
+    """
+    import pyarrow as pa
+
+    runs = np.arange(len(piece.unit), dtype=np.int64)
+    columns = {"unit": _binary(copied(piece.unit, runs))}
+    if piece.trajectory is not None:
+        columns["trip"] = _binary(copied(piece.trajectory, runs))
+    if form.has_places:
+        columns["place"] = pa.array((number << _PIECE_BITS) + runs)
+    records = np.empty(len(piece.location), dtype=form.record)
+    records["location"] = piece.location
+    if piece.order is not None and form.is_ordered:
+        records["whole"] = piece.order.whole
+        if form.has_rest:
+            records["rest"] = 0 if piece.order.rest is None else piece.order.rest
+    starts = piece.run_starts * form.record.itemsize
+    columns["visits"] = _binary(Texts.from_offsets(starts, records.view(np.uint8)))
+    arrays = [columns[name] for name in form.schema.names]
+    return pa.RecordBatch.from_arrays(arrays, schema=form.schema)
+
+
+def whole_units(batches: Iterable[Any]) -> Iterator[Any]:
+    """Cut sorted batches into tables that hold all runs of each of their units."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []  # runs of one unit, which may go on in the next batch
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        starts = _unit_starts(waiting, batch)
+        table = pa.Table.from_batches([batch])
+        if len(starts) == 0:
+            waiting.append(table)
+            continue
+        complete = [*waiting, table.slice(0, starts[-1])]
+        waiting = [table.slice(starts[-1])]
+        if sum(part.num_rows for part in complete):
+            yield pa.concat_tables(complete).combine_chunks()
+    if waiting:
+        yield pa.concat_tables(waiting).combine_chunks()
+
+
+def read_runs(table: Any, form: RunForm, *, hashed: bool) -> Visits:
+    """The visits of some runs, all runs of a unit together.
+
+    Args:
+        table: an Arrow table of `whole_units`.
+        form: which columns there are.
+        hashed: whether the hashes of the units are wanted too.
+    """
+    units = _texts(table, "unit")
+    hashes = hash_texts(units)
+    rows = np.arange(len(units), dtype=np.int64)
+    is_first = ~repeats(units.starts, units.stops, units.data, hashes, rows)
+    visits = _texts(table, "visits")
+    records = np.frombuffer(visits.data, dtype=np.uint8)[_span(visits)].view(form.record)
+    sizes = (visits.stops - visits.starts) // form.record.itemsize
+    trajectory = _trajectories(table, form)
+    return Visits(
+        unit=np.repeat((np.cumsum(is_first) - 1).astype(np.int32), sizes),
+        trajectory=None if trajectory is None else np.repeat(trajectory, sizes),
+        whole=np.ascontiguousarray(records["whole"]) if form.is_ordered else None,
+        rest=np.ascontiguousarray(records["rest"]) if form.has_rest else None,
+        location=np.ascontiguousarray(records["location"]),
+        units=int(np.count_nonzero(is_first)),
+        unit_hash=hashes[is_first] if hashed else None,
+    )
+
+
+def wide_schema(height: int) -> Any:
+    """Trajectories with a column per level: l1, l2 … l⟨height⟩, -1 where it has ended."""
+    import pyarrow as pa
+
+    return pa.schema([(f"l{level}", pa.int32()) for level in range(1, height + 1)])
+
+
+def write_wide(bounded: BoundedTrajectories, height: int) -> Any:
+    """Trajectories, cut after ``height`` locations, as an Arrow batch."""
+    import pyarrow as pa
+
+    lengths = np.diff(bounded.offsets)
+    padded = np.append(bounded.codes, np.int32(-1))
+    columns = []
+    for level in range(height):
+        place = np.where(level < lengths, bounded.offsets[:-1] + level, len(bounded.codes))
+        columns.append(padded[place])
+    return pa.RecordBatch.from_arrays(list(map(pa.array, columns)), schema=wide_schema(height))
+
+
+def _trajectories(table: Any, form: RunForm) -> NDArray[np.int32] | None:
+    """The rank of each run's trajectory; None if a unit has only one."""
+    if form.rows_are_trajectories:
+        return np.arange(table.num_rows, dtype=np.int32)
+    if not form.has_trips:
+        return None
+    trips, codes = _texts(table, "trip"), TextCodes()
+    code = codes.add(trips, hash_texts(trips))
+    return rank_trajectory_ids(codes.values)[code]
+
+
+def _unit_starts(waiting: list[Any], batch: Any) -> NDArray[np.int64]:
+    """The rows of a batch whose unit is not that of the row before; ``waiting`` came before it."""
+    import pyarrow as pa
+
+    units = batch.column("unit").cast(pa.binary())
+    if waiting:
+        before = waiting[-1].column("unit").slice(waiting[-1].num_rows - 1)
+        units = pa.concat_arrays([*before.cast(pa.binary()).chunks, units])
+    texts = text_buffers(units)
+    rows = np.arange(len(texts), dtype=np.int64)
+    is_first = ~repeats(texts.starts, texts.stops, texts.data, hash_texts(texts), rows)
+    return np.flatnonzero(is_first[1:] if waiting else is_first)
+
+
+def _texts(table: Any, column: str) -> Texts:
+    chunks = table.column(column)
+    return text_buffers(chunks.chunk(0) if chunks.num_chunks else chunks.combine_chunks())
+
+
+def _span(texts: Texts) -> slice:
+    return slice(int(texts.starts[0]), int(texts.stops[-1])) if len(texts) else slice(0, 0)
+
+
+def _binary(texts: Texts) -> Any:
+    """Texts that lie one after the other as an Arrow array of bytes."""
+    import pyarrow as pa
+
+    offsets = np.append(texts.starts, texts.stops[-1:] if len(texts) else 0)
+    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(texts.data)]
+    return pa.Array.from_buffers(pa.binary(), len(texts), buffers)

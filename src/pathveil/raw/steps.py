@@ -1,0 +1,86 @@
+"""The two steps from rows to trajectories, for every engine alike.
+
+An engine brings the visits of a unit together in its own way: in buckets in memory, by sorting out
+of core, by a shuffle across a cluster. What becomes of a row before that, and of a unit's visits
+after it, is decided here and nowhere else; so every engine counts the same trajectories, and the
+argument for the sensitivity (`bounding`) is one argument.
+"""
+
+from dataclasses import dataclass
+
+from pathveil.model.trip_rules import TripRules
+from pathveil.model.universe import Universe
+from pathveil.raw.bounding import BoundedTrajectories, Visits, bound_contributions
+from pathveil.raw.discretize import Places, places_of
+from pathveil.raw.reading_plan import ReadingPlan
+from pathveil.raw.sampling import fresh_seed, in_random_order
+from pathveil.raw.sources.encoding import EncodedPiece, encode
+from pathveil.raw.sources.raw_rows import RawRows
+from pathveil.raw.splitting import at_instants, collapse_repeats, split_visits
+from pathveil.raw.visit_times import TimedPlaces, VisitTimes
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class VisitSteps:
+    """A plan, ready to be carried out. Used by several threads, and sent to a cluster's workers.
+
+    Attributes:
+        places: how rows name their locations; None if the universe is yet to be discovered.
+        times: the time grid and its clock; None if the visits have no times.
+        rules: how a unit's visits become trajectories.
+        max_trajectories_per_unit: c.
+        seed: of the sample of a unit's trajectories.
+    """
+
+    places: Places | None
+    times: VisitTimes | None
+    rules: TripRules
+    max_trajectories_per_unit: int
+    seed: int
+
+    @classmethod
+    def of(cls, plan: ReadingPlan) -> "VisitSteps":
+        """The steps of a plan; draws the seed if the plan has none."""
+        times = None if plan.time_grid is None else VisitTimes(plan.time_grid)
+        places: Places | None = None
+        if isinstance(plan.universe, Universe):
+            places = places_of(plan.universe, by_point=plan.rules.by_point)
+            places = places if times is None else TimedPlaces(places, times)
+        seed = fresh_seed() if plan.seed is None else plan.seed
+        return cls(places, times, plan.rules, plan.max_trajectories_per_unit, seed)
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether a unit's trajectories are sampled, which takes the units' hashes."""
+        return self.rules.keep == "sample"
+
+    def with_instants(self, rows: RawRows) -> RawRows:
+        """The same rows, their order as instants where the rules need instants."""
+        if self.times is not None:
+            return self.times.at_instants(rows)
+        if self.rules.split.kind != "none":
+            return at_instants(rows, self.rules.time_zone)
+        return rows
+
+    def encode(self, rows: RawRows) -> EncodedPiece:
+        """Rows `with_instants` into coded visits; what becomes of a row depends on it alone."""
+        if self.places is None:
+            raise ValueError("the universe is yet to be discovered")
+        return encode(rows, self.places)
+
+    def bound(self, visits: Visits, universe_size: int) -> BoundedTrajectories:
+        """All visits of some units into at most c trajectories of each.
+
+        Args:
+            visits: all visits of each of these units.
+            universe_size: |L|.
+        """
+        visits = split_visits(visits, self.rules)
+        if self.is_sample:
+            visits = in_random_order(visits, self.seed)
+        bounded = bound_contributions(
+            visits, self.max_trajectories_per_unit, timed=self.times is not None
+        )
+        if self.rules.collapse_repeats:
+            bounded = collapse_repeats(bounded)
+        return bounded if self.times is None else self.times.on_grid(bounded, universe_size)

@@ -1,0 +1,76 @@
+"""What must hold for the tree and the zones of a bundle with a taxonomy."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.errors import ReleaseError
+from pathveil.model.certificate_parts import TaxonomyRecord
+from pathveil.model.noisy_tree import NoisyPrefixTree
+from pathveil.model.taxonomy import PREFIX, Taxonomy
+from pathveil.model.universe import Universe
+from pathveil.release.csv_cells import unescape
+
+
+def read_zones(path: Path, universe: Universe, record: TaxonomyRecord) -> Taxonomy:
+    """The taxonomy of a bundle, from the last column of its list of locations.
+
+    Args:
+        path: the list of locations.
+        universe: what it lists: the locations, then the zones.
+        record: what the certificate says.
+
+    Raises:
+        ReleaseError: if they do not agree.
+    """
+    try:
+        _, *rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8")), strict=True)
+        size = len(universe) - record.zones
+        locations = Universe(universe.labels[: max(size, 0)])
+        zones = [unescape(row[-1]).removeprefix(PREFIX) for row in rows[:size]]
+        taxonomy = Taxonomy.of(locations, zones, origin=record.origin)
+    except (ValueError, csv.Error):
+        taxonomy = None
+    if (
+        taxonomy is None
+        or taxonomy.extend(locations) != universe
+        or any(row[-1] for row in rows[size:])
+    ):
+        raise ReleaseError(f"{path} does not hold the zones that the certificate names.")
+    return taxonomy
+
+
+def thresholds(tree: NoisyPrefixTree) -> NDArray[np.int64]:
+    """θ of each node, int64, shape (n,)."""
+    both, least = tree.parameters.sub_levels, tree.parameters.threshold
+    if both is None:
+        return np.full(len(tree), least, dtype=np.int64)
+    return np.where(_is_zone(tree), both.zone_threshold, least)
+
+
+def visits(tree: NoisyPrefixTree) -> NDArray[np.int32]:
+    """The visits up to each node, int32, shape (n,): its level, or the zones on its path."""
+    if tree.parameters.taxonomy is None:
+        return tree.level
+    number = _is_zone(tree).astype(np.int32)
+    for nodes in tree.level_slices()[1:]:
+        number[nodes] += number[tree.parent[nodes]]
+    return number
+
+
+def zone_problem(tree: NoisyPrefixTree) -> bool:
+    """Whether a location stands anywhere but below its own zone."""
+    taxonomy = tree.parameters.taxonomy
+    if taxonomy is None:
+        return False
+    inside = ~_is_zone(tree)
+    zone = taxonomy.locations + taxonomy.zone_of[tree.location[inside]]
+    above = tree.parent[inside]
+    return bool(np.any(above < 0) or np.any(tree.location[above] != zone))
+
+
+def _is_zone(tree: NoisyPrefixTree) -> NDArray[np.bool_]:
+    return np.asarray(tree.location >= tree.parameters.universe_size)

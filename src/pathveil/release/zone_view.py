@@ -1,0 +1,115 @@
+"""What a release with a taxonomy says at the level of zones, and questions of two granularities."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pathveil.analysis._visits import codes_of
+from pathveil.analysis.count_queries import count_ordered, count_prefix
+from pathveil.analysis.patterns import Pattern, top_patterns
+from pathveil.analysis.visit_index import VisitIndex
+from pathveil.errors import QueryError
+from pathveil.model.paths import Paths, WeightedPaths
+from pathveil.model.taxonomy import Taxonomy
+from pathveil.model.universe import Universe
+
+
+@dataclass(frozen=True, repr=False)
+class ZoneView:
+    """A release in which every visit is told by its zone.
+
+    It is a `WeightedPaths` over the zones, so flows and everything else of `pathveil.analysis`
+    take it. Visits are neither dropped nor merged: two visits in one zone stay two.
+
+    Attributes:
+        universe: the zones.
+    """
+
+    universe: Universe
+    _paths: Paths
+
+    @classmethod
+    def of(cls, extended: Universe, paths: Paths, taxonomy: Taxonomy | None) -> "ZoneView":
+        """The view of paths over an extended universe.
+
+        Raises:
+            QueryError: if there is no taxonomy.
+        """
+        if taxonomy is None:
+            raise QueryError("The release has no zones: it was published without a taxonomy.")
+        zones = taxonomy.zones_at(paths.codes)
+        return cls(taxonomy.universe_of_zones(extended), Paths(paths.offsets, zones, paths.weights))
+
+    def __repr__(self) -> str:
+        return f"ZoneView({len(self):,} trajectories over {len(self.universe):,} zones)"
+
+    def __len__(self) -> int:
+        return int(self._paths.weights.sum())
+
+    def paths(self) -> Paths:
+        """The released trajectories as zones, one row for each distinct one of the release."""
+        return self._paths
+
+    @cached_property
+    def _index(self) -> VisitIndex:
+        return VisitIndex.build(self)
+
+    def count(self, zones: Collection[str]) -> int:
+        """How many trajectories visit all of these zones, in any order."""
+        return self._index.count(zones)
+
+    def count_ordered(self, zones: Sequence[str]) -> int:
+        """How many trajectories visit these zones in this order, gaps allowed."""
+        return count_ordered(self, zones)
+
+    def count_prefix(self, zones: Sequence[str]) -> int:
+        """How many trajectories start with exactly these zones."""
+        return count_prefix(self, zones)
+
+    def top_patterns(
+        self,
+        k: int,
+        *,
+        contiguous: bool = False,
+        min_length: int = 1,
+        max_length: int | None = None,
+    ) -> list[Pattern]:
+        """The k most frequent sequential patterns of zones: see `pathveil.top_patterns`."""
+        return top_patterns(
+            self, k, contiguous=contiguous, min_length=min_length, max_length=max_length
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class WithZones:
+    """Paths in which every visit to a location is one to its zone, too: for questions about sets.
+
+    Attributes:
+        universe: the locations, then the zones.
+    """
+
+    universe: Universe
+    _paths: Paths
+    _taxonomy: Taxonomy
+
+    def paths(self) -> Paths:
+        """The paths with the zone of every location before it."""
+        return self._taxonomy.with_zones(self._paths)
+
+
+def one_granularity(
+    release: WeightedPaths, labels: Sequence[str], taxonomy: Taxonomy | None
+) -> WeightedPaths:
+    """What a question about an order is asked of: the visits as they are, or as zones.
+
+    Raises:
+        QueryError: if the question names locations and zones. One visit would be both.
+    """
+    if taxonomy is None:
+        return release
+    is_zone = [code >= taxonomy.locations for code in codes_of(release.universe, labels)]
+    if not any(is_zone):
+        return release
+    if not all(is_zone):
+        raise QueryError("A question about an order is about locations or about zones, not both.")
+    return ZoneView.of(release.universe, release.paths(), taxonomy)

@@ -1,0 +1,181 @@
+"""People with many trips, a height to be chosen and an unknown universe, from the command line."""
+
+import pytest
+
+from pathveil.release.bundle import read_release
+
+PEOPLE, TRIPS = 400, 6
+COLUMNS = [
+    *("--unit-column", "card", "--trajectory-column", "trip"),
+    *("--order-column", "seq", "--location-column", "stop"),
+]
+PUBLISH = ["publish", "taps.csv", *COLUMNS, "--out", "out"]
+STOPS = ["--universe", "stops.csv"]
+SECRET = "zq7place9953"
+
+
+@pytest.fixture
+def taps(folder):
+    """Everybody makes six trips of three visits; the first trip goes from A, the others from B."""
+    (folder / "stops.csv").write_text("location\nA\nB\nC\n")
+    rows = [
+        f"c{card},{trip},{seq},{stop}"
+        for card in range(PEOPLE)
+        for trip in range(TRIPS)
+        for seq, stop in enumerate(("A" if trip == 0 else "B", "C", "C"))
+    ]
+    rows.append(f"c1,0,9,{SECRET}")
+    (folder / "taps.csv").write_text("\n".join(["card,trip,seq,stop", *rows]) + "\n")
+    return folder
+
+
+@pytest.mark.usefixtures("taps")
+def test_a_sample_is_published_and_said(pathveil):
+    choices = ["--epsilon", "8", "--height", "3", "--keep", "sample"]
+    assert pathveil(*PUBLISH, *STOPS, *choices).code == 0
+    release = read_release("out")
+    # The first trips alone would never be at B. 5 in 6 of a sample are: 333, deviation 7.5, and
+    # noise of deviation below 1.
+    assert 250 < release.count(["B"]) < PEOPLE
+    assert any("sample" in rule for rule in release.rules)
+    assert "a random sample is used" in pathveil("explain", "out", "--json").out
+    page = pathveil("evaluate", "taps.csv", "out", *COLUMNS, "--keep", "sample", "--queries", "40")
+    assert page.code == 0
+
+
+@pytest.mark.usefixtures("taps")
+def test_epsilon_per_trip_is_c_times_as_much_for_a_person(pathveil):
+    choices = ["--epsilon-per-trip", "0.7", "-c", "6", "--height", "3"]
+    result = pathveil(*PUBLISH, *STOPS, *choices, "--json")
+    assert result.code == 0, result
+    assert result.json()["epsilon"] == "21/5"
+    certificate = read_release("out").certificate
+    assert certificate.privacy_loss.privacy_parameters.epsilon == "21/5"
+    assert "ε/6 = 7/10" in certificate.privacy_loss.privacy_unit_description
+    told = " ".join(pathveil("explain", "out").out.split())
+    assert "by itself it is protected with ε/6 = 7/10" in told
+    assert "Here ε is 21/5" in told
+
+
+@pytest.mark.usefixtures("taps")
+def test_a_budget_is_given_exactly_once(refuses):
+    height = ["--height", "3"]
+    both = ["--epsilon", "1", "--epsilon-per-trip", "0.1"]
+    refuses(*PUBLISH, *STOPS, *height, says="exactly one of them")
+    refuses(*PUBLISH, *STOPS, *height, *both, says="exactly one of them")
+    refuses("plan", "--universe-size", "9", *height, *both, says="exactly one of them")
+    refuses("plan", "--universe-size", "9", *height, says="exactly one of them")
+    refuses(
+        *PUBLISH, *STOPS, *height, "--epsilon-per-trip", "2", "-c", "100", says="fewer trajectories"
+    )
+    refuses(*PUBLISH, *STOPS, *height, "--epsilon-per-trip", "1", "-c", "0", says="trajectories")
+    refuses(*PUBLISH, *STOPS, *height, "--epsilon", "1", "--keep", "last", says="'sample'")
+
+
+def test_a_plan_shows_what_other_bounds_would_cost(pathveil):
+    asked = ["plan", "--universe-size", "100", "--epsilon", "1", "--height", "10"]
+    for method in ("full", "calibrated"):
+        choices = pathveil(*asked, "--method", method, "--json").json()["choices_of_c"]
+        assert [one["max_trajectories_per_unit"] for one in choices] == [1, 2, 5, 10, 20, 50]
+        assert [one["epsilon_per_trip"] for one in choices[:3]] == ["1", "1/2", "1/5"]
+        # Noise and what survives it grow in proportion.
+        for one in choices[1:]:
+            factor = one["max_trajectories_per_unit"]
+            assert one["noise"] == pytest.approx(factor * choices[0]["noise"], rel=0.02)
+            key = "smallest_count_likely_to_survive"
+            assert one[key] == pytest.approx(factor * choices[0][key], rel=0.05)
+    text = pathveil(*asked, "-c", "7").out
+    assert "7 (this plan)" in text
+    assert "nearly every unit reaches" in text
+
+
+@pytest.mark.usefixtures("taps")
+@pytest.mark.parametrize(("method", "least"), [("full", 6), ("calibrated", 4)])
+def test_the_height_is_chosen_and_paid_for(pathveil, method, least):
+    choices = ["--epsilon", "8", "--height", "auto", "--method", method]
+    result = pathveil(*PUBLISH, *STOPS, *choices, "--json")
+    assert result.code == 0, result
+    assert result.json()["height"] == least  # all are of length 3
+    certificate = read_release("out").certificate
+    assert certificate.adds_up()
+    (choice,) = certificate.accounting.choices
+    assert (choice.epsilon, choice.sensitivity, choice.delta) == ("2/5", 1, "0")
+    assert certificate.dp_flavor.name == "Pure DP"
+    assert pathveil("verify", "out").code == 0
+    told = " ".join(pathveil("explain", "out").out.split())
+    assert f"the height is the smallest number from {least} to 20" in told
+    assert "There is no exception" in told
+
+
+@pytest.mark.usefixtures("taps")
+def test_an_unknown_universe_is_discovered(pathveil):
+    choices = ["--universe", "discover", "--delta", "1e-9", "--epsilon", "8", "--height", "auto"]
+    result = pathveil(*PUBLISH, *choices, "-c", "2", "--csv", "--json")
+    assert result.code == 0, result
+    assert result.json()["delta"] == "1/1000000000"
+    assert result.json()["locations in the universe"] == 3
+    assert SECRET not in result.out + result.err
+    release = read_release("out")
+    assert release.universe.labels == ("A", "B", "C")
+    certificate = release.certificate
+    assert certificate.dp_flavor.name == "Approximate DP"
+    assert certificate.privacy_loss.privacy_parameters.delta == "1/1000000000"
+    assert [line.epsilon for line in certificate.accounting.choices] == ["8/5", "2/5"]
+    assert certificate.adds_up()
+    assert "discovered" in certificate.implementation.universe_origin
+    assert not any("universe" in line for line in certificate.dp_flavor.unprotected_quantities)
+    assert pathveil("verify", "out").code == 0
+    told = " ".join(pathveil("explain", "out").out.split())
+    for words in ("1/1000000000", "only one unit ever went", "δ add up", "a label is named if"):
+        assert words in told
+    assert "locations that the publisher gave" not in told
+    facts = pathveil("explain", "out", "--json").json()
+    assert (facts["epsilon"], facts["delta"]) == ("8", "1/1000000000")
+    # What was discovered is public: the raw data is compared over it.
+    for more in ([], ["--universe", "discover"]):
+        evaluated = pathveil("evaluate", "taps.csv", "out", *COLUMNS, "--queries", "40", *more)
+        assert evaluated.code == 0, evaluated
+
+
+@pytest.mark.usefixtures("taps")
+def test_what_discovery_asks_for_is_refused_before_reading(refuses):
+    asked = [*PUBLISH, "--universe", "discover", "--epsilon", "1", "--height", "3"]
+    refuses(*asked, says="needs a delta")
+    refuses(*asked, "--delta", "0.1", says="between 1e-30 and 1e-5")
+    refuses(*asked, "--delta", "1e-9", "--threshold", "paper", says="'auto'")
+    refuses(*PUBLISH, *STOPS, "--epsilon", "1", "--height", "3", "--delta", "1e-9", says="Delta is")
+
+
+@pytest.mark.usefixtures("taps")
+def test_that_nothing_stands_out_is_said_and_leaves_nothing(pathveil, folder):
+    asked = [*PUBLISH, "--universe", "discover", "--delta", "1e-9", "--epsilon", "0.01"]
+    result = pathveil(*asked, "--height", "3")
+    assert result.code == 2
+    assert "No label's noisy count reached" in result.err
+    assert SECRET not in result.err
+    assert not (folder / "out").exists()
+
+
+def test_a_plan_says_what_can_be_said_of_an_unknown_universe(pathveil, refuses):
+    asked = ["plan", "--universe", "discover", "--delta", "1e-9", "--epsilon", "1"]
+    asked += ["--method", "full"]
+    facts = pathveil(*asked, "--height", "12", "--json").json()
+    assert facts["discovery"]["budget"] == "1/5"
+    assert facts["discovery"]["threshold"] == 430
+    survives = [
+        one["smallest_count_likely_to_survive"] for one in facts["if_the_universe_has"].values()
+    ]
+    assert survives == sorted(survives)
+    text = pathveil(*asked, "--height", "auto").out
+    assert "A label needs about" in text
+    assert "The height is not chosen yet" in text
+    whole = pathveil(*asked, "--height", "12", "--universe-size", "1000", "--json").json()
+    assert whole["universe_size"] == 1000
+    assert whole["delta"] == "1/1000000000"
+    key = "smallest_count_likely_to_survive"
+    assert whole[key] == facts["if_the_universe_has"]["1000"][key]
+    plan = ["explain", "--plan", *asked[1:], "--height", "auto"]
+    refuses(*plan, says="how many you expect")
+    told = " ".join(pathveil(*plan, "--universe-size", "1000").out.split())
+    assert "only one unit ever went" in told
+    assert "The height is not chosen yet" in told

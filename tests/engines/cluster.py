@@ -1,0 +1,130 @@
+"""A standalone Spark cluster on loopback: a master and workers, each a process of its own."""
+
+import importlib.util
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+JAVA = "openjdk-17-jre-headless"
+SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "512m",
+    "spark.executor.memory": "512m",
+    "spark.sql.shuffle.partitions": "3",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.io.encryption.enabled": "true",
+}
+
+
+def find_java():
+    """Why Spark can't run here; None if it can. As root on Debian, Java is installed."""
+    if importlib.util.find_spec("pyspark") is None:
+        return "pyspark is not installed (requirements-spark.txt)"
+    if shutil.which("java") is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        for command in (["update", "-qq"], ["install", "-y", "-qq", JAVA]):
+            subprocess.run(["apt-get", *command], check=False, capture_output=True)
+    return None if shutil.which("java") else f"there is no Java ({JAVA})"
+
+
+class Cluster:
+    """Starts when the block begins, and ends with it."""
+
+    def __init__(self, folder, workers):
+        self.folder, self.count = Path(folder), workers
+        self.processes, self.session, self.master = [], None, None
+
+    def __enter__(self):
+        try:
+            self.master = self._start_master()
+            for _ in range(self.count):
+                self.add_worker()
+            self.session = self._start_session()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        if self.session is not None:
+            self.session.stop()
+        for process in self.processes:
+            self.kill(process)
+
+    def add_worker(self):
+        name = f"worker-{len(self.processes)}"
+        process = self._spawn(
+            name, "worker.Worker", "-c", "1", "-m", "1g", "-d", self.folder / name,
+            "--webui-port", "0", self.master,
+        )  # fmt: skip
+        self._wait_for(name, process, "Successfully registered with master")
+        return process
+
+    def workers(self):
+        return self.processes[1:]
+
+    @staticmethod
+    def kill(process):
+        """The process and what it started in its group; as if the machine were gone."""
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def _start_master(self):
+        process = self._spawn("master", "master.Master", "--port", "0", "--webui-port", "0")
+        found = self._wait_for("master", process, r"Starting Spark master at (spark://\S+)")
+        self._wait_for("master", process, "I have been elected leader")
+        return found[1]
+
+    def _spawn(self, name, role, *arguments):
+        script = Path(importlib.util.find_spec("pyspark").origin).parent / "bin" / "spark-class"
+        with (self.folder / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [script, f"org.apache.spark.deploy.{role}", "--host", "127.0.0.1",
+                 *map(str, arguments)],
+                stdout=log,
+                stderr=log,
+                env=os.environ | environment(),
+                start_new_session=True,
+            )  # fmt: skip
+        self.processes.append(process)
+        return process
+
+    def _wait_for(self, name, process, pattern, seconds=120):
+        for _ in range(10 * seconds):
+            text = (self.folder / f"{name}.log").read_text(errors="replace")
+            if found := re.search(pattern, text):
+                return found
+            if process.poll() is not None:
+                break
+            time.sleep(0.1)
+        raise RuntimeError(f"the {name} did not start: {text[-2000:]}")
+
+    def _start_session(self):
+        from pyspark.sql import SparkSession
+
+        os.environ.update(environment())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            builder = SparkSession.builder.master(self.master).appName("tests")
+            for key, value in SETTINGS.items():
+                builder = builder.config(key, value)
+            session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        return session
+
+
+def environment():
+    return {
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_NO_DAEMONIZE": "1",
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }

@@ -1,0 +1,52 @@
+"""Every engine under one signature, and a real Spark cluster for those tests that want one."""
+
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pytest
+from tests.engines.cluster import Cluster, find_java
+
+from pathveil.raw.counting.duckdb_counter import DuckDbCounter
+from pathveil.raw.counting.memory import MemoryCounter
+from pathveil.raw.reading_plan import plan_reading
+from pathveil.raw.sources.opening import open_source
+
+LONGEST = 8  # levels that the tests of small databases count
+
+
+def list_table(database):
+    """A database as a table in list form, one row per trajectory, each unit with at most c."""
+    labels = pa.array(database.universe.labels)
+    locations = pa.ListArray.from_arrays(
+        pa.array(database.offsets, pa.int32()), labels.take(pa.array(database.codes))
+    )
+    cap = database.max_trajectories_per_unit
+    units = pa.array([i // cap for i in range(len(database))], pa.int64())
+    return pa.table({"who": units, "where": locations})
+
+
+@contextmanager
+def in_memory(database, _height=LONGEST):
+    yield MemoryCounter(database)
+
+
+@contextmanager
+def in_duckdb(database, height=LONGEST):
+    source, plan = plan_reading(
+        lambda: open_source(list_table(database)),
+        database.universe,
+        unit="who",
+        location="where",
+        max_trajectories_per_unit=database.max_trajectories_per_unit,
+    )
+    with DuckDbCounter(source, plan, height) as counter:
+        yield counter
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory):
+    """A master and two workers, processes of their own, and a session on them."""
+    if (problem := find_java()) is not None:
+        pytest.skip(problem)
+    with Cluster(tmp_path_factory.mktemp("spark"), workers=2) as running:
+        yield running

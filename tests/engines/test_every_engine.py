@@ -1,0 +1,148 @@
+"""One law: with the same random bytes every engine gives the same tree and the same release."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from tests.engines import inputs
+from tests.engines.inputs import Input
+
+from pathveil import TimeGrid, Universe, publish, read_trajectories
+from pathveil.errors import ParameterError
+
+MADE_UP = inputs.made_up()
+
+
+def released(source, given, engine, method="full", **more):
+    """Everything that a release holds, from fixed random bytes."""
+    release = publish(
+        source,
+        epsilon="100",  # little noise: small inputs make deep trees
+        height=6,
+        method=method,
+        universe=given.universe,
+        engine=engine,
+        generator=np.random.default_rng(7),  # noqa: TID251
+        **given.reading,
+        **more,
+    )
+    tree, paths = release.tree, release.paths()
+    arrays = (tree.parent, tree.location, tree.noisy_count, paths.offsets, paths.codes)
+    return [array.tolist() for array in (*arrays, paths.weights)]
+
+
+def test_the_inputs_make_trees():
+    """Else the comparison below would compare nothing with nothing."""
+    sizes = {n: len(released(i.table, i, "memory")[0]) for n, i in MADE_UP.items()}
+    assert [name for name, size in sizes.items() if size <= 3] == ["nobody"]
+
+
+@pytest.mark.parametrize("method", ["basic", "full"])
+@pytest.mark.parametrize("name", MADE_UP)
+def test_duckdb_releases_what_memory_releases(name, method, tmp_path):
+    given = MADE_UP[name]
+    path = tmp_path / "rows.parquet"
+    pq.write_table(given.table, path, row_group_size=97)
+    expected = released(given.table, given, "memory", method)
+    assert released(path, given, "duckdb", method) == expected
+
+
+@pytest.mark.parametrize("pattern", [".", "*/*.parquet", "trip=[0-2]/rows.parquet"])
+def test_folders_patterns_and_partitions(tmp_path, pattern):
+    given = MADE_UP["trips"]
+    inputs.write_partitions(given.table, tmp_path / "rows")
+    rows = [given.table.take(pa.array(range(p, given.table.num_rows, 3))) for p in range(3)]
+    trips = [pa.array([str(p)] * part.num_rows) for p, part in enumerate(rows)]
+    whole = pa.concat_tables(
+        [part.set_column(1, "trip", trip) for part, trip in zip(rows, trips, strict=True)]
+    )
+    expected = released(whole, given, "memory")
+    for engine in ("memory", "duckdb"):
+        assert released(tmp_path / "rows" / pattern, given, engine) == expected
+
+
+def test_csv_and_the_order_of_the_rows(tmp_path):
+    """Without an order column the rows' own order decides, also where they are sorted."""
+    taps, stops = inputs.week(100)
+    given = Input(taps, stops, {"unit": "who", "location": "where"})
+    pa.csv.write_csv(taps, tmp_path / "rows.csv")
+    expected = released(taps, given, "memory")
+    assert released(tmp_path / "rows.csv", given, "duckdb") == expected
+    assert released(taps, given, "duckdb") == expected
+
+
+def real(name):
+    """A shared dataset by people, in long form; kosarak has a list of codes."""
+    folder = inputs.DATA / name
+    if not folder.exists():
+        pytest.skip(f"the dataset {name} is not there")
+    listed = folder / "universe.csv"
+    universe = Universe.read(listed) if listed.exists() else Universe.from_codes("1..41270")
+    columns = {"unit": "user_id", "trajectory": "trajectory_id", "order": "seq"}
+    reading = {**columns, "location": "location", "max_trajectories_per_unit": 3}
+    return Input(folder / "trajectories.parquet", universe, reading)
+
+
+def timed(given, grid):
+    """The same people by the times of their visits."""
+    times = {"time": "time", "time_grid": TimeGrid.parse(grid), "location": "location"}
+    people = {"unit": "user_id", "trajectory": "trajectory_id", "max_trajectories_per_unit": 3}
+    return Input(given.table, given.universe, {**people, **times})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nycflights13",
+        "kosarak",
+        *(pytest.param(n, marks=pytest.mark.long) for n in ("msnbc", "cabspotting", "stm_like")),
+        pytest.param("mibici", marks=pytest.mark.long),
+    ],
+)
+def test_real_data(name):
+    given = real(name)
+    assert released(given.table, given, "duckdb") == released(given.table, given, "memory")
+
+
+@pytest.mark.parametrize(
+    ("name", "grid"),
+    [("nycflights13", "6h"), pytest.param("mibici", "weekday-hour", marks=pytest.mark.long)],
+)
+def test_real_times(name, grid):
+    given = timed(real(name), grid)
+    assert released(given.table, given, "duckdb") == released(given.table, given, "memory")
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        ({"method": "calibrated"}, "calibrated"),
+        ({"height": "auto"}, "height"),
+        ({"universe": "discover", "delta": "1e-9"}, "discover"),
+    ],
+)
+def test_what_duckdb_can_not_do_is_refused_before_the_charge(more, what):
+    given = MADE_UP["week"]
+
+    class Untouched:
+        def charge(self, *_):
+            pytest.fail("charged")
+
+    choices = {"epsilon": "1", "height": 4, "method": "full", "universe": given.universe} | more
+    with pytest.raises(ParameterError, match=what):
+        publish(given.table, engine="duckdb", ledger=Untouched(), **choices, **given.reading)
+
+
+def test_an_engine_that_is_not_there():
+    given = MADE_UP["week"]
+    for engine, message in (("gpu", "one of"), ("spark", "master")):
+        with pytest.raises(ParameterError, match=message):
+            released(given.table, given, engine)
+    with pytest.raises(ParameterError, match="memory"):
+        released(given.table, given, "duckdb", memory="much")
+    database = read_trajectories(given.table, given.universe, **given.reading)
+    with pytest.raises(ParameterError, match="memory"):
+        publish(database, epsilon="1", height=3, engine="duckdb")
+    with pytest.raises(ParameterError, match="universe"):
+        publish(given.table, epsilon="1", height=3)

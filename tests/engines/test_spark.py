@@ -1,0 +1,133 @@
+"""Spark on a real standalone cluster: a master and two workers, each a process of its own.
+
+Every test here is in one group, so that one cluster serves them all.
+"""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from tests.engines.conftest import list_table
+from tests.engines.test_counting import check_every_level
+from tests.engines.test_every_engine import MADE_UP, real, released
+
+from pathveil import publish
+from pathveil.errors import InputError, ParameterError
+from pathveil.model.universe import Universe
+from pathveil.raw.counting.spark_counter import SparkCounter
+from pathveil.raw.reading_plan import plan_reading
+from pathveil.raw.sources.spark_table import SparkTable
+
+pytestmark = [
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # py4j's sockets
+]
+
+QUICK = ["trips", "texts", "times", "lists"]
+
+
+def frame_of(session, table):
+    return session.createDataFrame(table).repartition(3)
+
+
+@pytest.mark.parametrize(
+    "name", [*QUICK, *(pytest.param(n, marks=pytest.mark.long) for n in MADE_UP if n not in QUICK)]
+)
+def test_spark_releases_what_memory_releases(cluster, name):
+    given = MADE_UP[name]
+    frame = frame_of(cluster.session, given.table)
+    assert released(frame, given, "auto") == released(given.table, given, "memory")
+
+
+@pytest.mark.long
+def test_real_data_from_parquet_files(cluster):
+    given = real("nycflights13")
+    frame = cluster.session.read.parquet(str(given.table))
+    for method in ("basic", "full"):
+        assert released(frame, given, "spark", method) == released(
+            given.table, given, "memory", method
+        )
+
+
+def test_levels_like_the_dictionary(cluster):
+    """Nodes that nobody visited, nodes that died, trajectories that end."""
+
+    def in_spark(database):
+        table = SparkTable(frame_of(cluster.session, list_table(database)))
+        reading = {"unit": "who", "location": "where"}
+        _, plan = plan_reading(lambda: table, database.universe, **reading)
+        return SparkCounter(table, plan, 4)
+
+    rows = [[0, 1, 2], [0, 1], [0], [2, 2, 2], [], [0, 1, 2, 1]]
+    levels = [[(0, 0), (0, 1), (0, 2)], [(0, 1), (1, 0), (2, 2)], [(0, 2)]]
+    check_every_level(in_spark, (3, rows, levels))
+
+
+def test_a_table_has_no_order_of_its_own(cluster):
+    given = MADE_UP["week"]
+    frame = frame_of(cluster.session, given.table)
+    with pytest.raises(ParameterError, match="order"):
+        publish(
+            frame, epsilon="1", height=3, method="full", universe=given.universe, unit="who",
+            location="where",
+        )  # fmt: skip
+
+
+def test_a_failure_on_a_worker_is_told_in_our_words(cluster):
+    """And nothing of the run is left in the session."""
+    from pyspark.sql import functions as f
+
+    frame = cluster.session.range(5).select(
+        f.col("id").alias("who"), f.lit(1).alias("when"),
+        f.raise_error(f.lit("SECRET")).cast("string").alias("where"),
+    )  # fmt: skip
+    reading = {"unit": "who", "order": "when", "location": "where"}
+    with pytest.raises(InputError) as caught:
+        publish(frame, epsilon="1", height=3, method="full", universe=Universe("ab"), **reading)
+    assert "SECRET" not in repr(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert cluster.session.catalog.listTables() == []
+
+
+@pytest.mark.long
+def test_a_worker_that_is_killed_half_way_changes_nothing(cluster):
+    given = MADE_UP["week"]
+    expected = released(given.table, given, "memory")
+    frame = frame_of(cluster.session, given.table)
+    killed = []
+
+    def kill(level, _height):
+        if level == 2:
+            victim = cluster.workers()[0]
+            threading.Thread(target=cluster.kill, args=[victim]).start()
+            killed.append(victim)
+            time.sleep(0.5)
+
+    try:
+        assert released(frame, given, "spark", progress=kill) == expected
+        assert killed[0].wait(30) != 0
+    finally:
+        cluster.add_worker()
+
+
+def test_the_rows_stay_away_from_the_driver(cluster, monkeypatch):
+    """All that is fetched are packed counts: at most 20 bytes for each non-empty child."""
+    from pathveil.raw.counting import spark_counter
+
+    fetched = []
+    unpack = spark_counter._unpack
+
+    def noted(block):
+        fetched.append(unpack(block))
+        return fetched[-1]
+
+    monkeypatch.setattr(spark_counter, "_unpack", noted)
+    given = MADE_UP["week"]
+    released(frame_of(cluster.session, given.table), given, "spark")
+    children = np.concatenate([count for _, _, count in fetched])
+    assert children.min() >= 1
+    units = len(set(given.table["who"].to_pylist()))
+    assert fetched[0][2].sum() <= units

@@ -1,0 +1,163 @@
+"""The audit with zones: the right code raises no alarm, and mistakes about zones do.
+
+The tests of one height share an audit's false-alarm probability, 10⁻⁶.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tests.privacy.mutants import budget_not_divided_by_h
+
+from pathveil.audit import Mechanism, audit, front_door, zoned_pairs
+from pathveil.audit.attacking import FALSE_ALARM
+from pathveil.mechanism import grow_hierarchy as gate
+from pathveil.mechanism import noisy_table
+from pathveil.mechanism.empty_nodes import passing_empty_nodes
+from pathveil.model import parameters as public
+from pathveil.model import sub_levels
+from pathveil.model.measurements import NoisyTable
+from pathveil.model.sub_levels import SubLevels
+from pathveil.raw.counting.protocol import ExactCounts
+
+PAIRS = tuple(pair.name for pair in zoned_pairs())
+SHARE = FALSE_ALARM / len(PAIRS)
+
+
+@dataclass(frozen=True)
+class ZonedMutant:
+    """A mistake, and the pair of databases and height at which it is looked for."""
+
+    name: str
+    make: Callable[[pytest.MonkeyPatch], Mechanism]
+    pair: str
+    height: int
+    runs: int
+
+
+def each_step_spends_the_whole_level(patch: pytest.MonkeyPatch) -> Mechanism:
+    """Zones and locations both get the noise of a level that is measured once."""
+    right = SubLevels.of
+
+    def of(taxonomy, level_epsilon):
+        both = right(taxonomy, level_epsilon)
+        return SubLevels(
+            both.zone_share,
+            level_epsilon,
+            level_epsilon,
+            both.zone_threshold,
+            both.zones,
+            both.largest,
+        )
+
+    patch.setattr(public.SubLevels, "of", of)
+    return front_door
+
+
+def _never_in_a_table_of(patch: pytest.MonkeyPatch, which: str) -> Mechanism:
+    """No empty cell passes in one of the two tables of a level."""
+    right, none, inside = getattr(gate, which), np.empty(0, dtype=np.int64), []
+
+    def table(*arguments):
+        inside.append(True)
+        try:
+            return right(*arguments)
+        finally:
+            inside.pop()
+
+    def passing(*arguments):
+        return (none, none) if inside else passing_empty_nodes(*arguments)
+
+    patch.setattr(gate, which, table)
+    patch.setattr(noisy_table, "passing_empty_nodes", passing)
+    return front_door
+
+
+def zones_that_nobody_visits_are_never_kept(patch: pytest.MonkeyPatch) -> Mechanism:
+    """Only zones with a true count can pass."""
+    return _never_in_a_table_of(patch, "zone_table")
+
+
+def locations_that_nobody_visits_are_never_kept(patch: pytest.MonkeyPatch) -> Mechanism:
+    """Below a zone only locations with a true count can pass."""
+    return _never_in_a_table_of(patch, "location_table")
+
+
+def zones_are_refined_by_their_true_count(patch: pytest.MonkeyPatch) -> Mechanism:
+    """A zone is kept by its noisy count, but refined only if its exact one reaches θ."""
+    right = gate.location_table
+
+    def location_table(exact: ExactCounts, zones: NoisyTable, zoning, randomness, room):
+        taxonomy, both = zoning.taxonomy, zoning.both
+        cell = exact.node * len(taxonomy) + taxonomy.zone_of[exact.location]
+        true = np.array([exact.count[cell == key].sum() for key in zones.keys], dtype=np.int64)
+        found = right(exact, zones, zoning, randomness, room)
+        sizes = taxonomy.sizes[zones.keys % len(taxonomy)]
+        refined = np.repeat(true >= both.zone_threshold, sizes)[found.keys]
+        return NoisyTable(
+            found.keys[refined],
+            found.counts[refined],
+            found.cells,
+            found.epsilon,
+            found.threshold,
+        )
+
+    patch.setattr(gate, "location_table", location_table)
+    return front_door
+
+
+MUTANTS = (
+    ZonedMutant("each step spends all", each_step_spends_the_whole_level, "bulk", 1, 2048),
+    ZonedMutant("empty zones", zones_that_nobody_visits_are_never_kept, "new zone", 1, 4096),
+    ZonedMutant(
+        "empty locations", locations_that_nobody_visits_are_never_kept, "new location", 1, 4096
+    ),
+    ZonedMutant(
+        "refined by the true count",
+        zones_are_refined_by_their_true_count,
+        "zone at the threshold",
+        1,
+        512,
+    ),
+    # A mistake that has nothing to do with zones must show with zones, too.
+    ZonedMutant("budget not divided by h", budget_not_divided_by_h, "bulk", 3, 2048),
+)
+
+
+def pair_named(name, height):
+    return next(pair for pair in zoned_pairs("1", height) if pair.name == name)
+
+
+@pytest.mark.parametrize("height", [1, 3])
+def test_the_two_databases_of_a_pair_differ_in_one_unit(height):
+    for pair in zoned_pairs("1", height):
+        assert len(pair.with_unit) == len(pair.without) + 1
+        assert np.array_equal(pair.with_unit.codes[: len(pair.without.codes)], pair.without.codes)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_right_code_raises_no_alarm_at_height_1(name):
+    assert audit(pairs=[pair_named(name, 1)], runs=2048, false_alarm=SHARE).alarms == ()
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_right_code_raises_no_alarm_at_height_3(name):
+    assert audit(pairs=[pair_named(name, 3)], runs=512, false_alarm=SHARE).alarms == ()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("height", [1, 3])
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_right_code_raises_no_alarm_in_many_runs(name, height):
+    assert audit(pairs=[pair_named(name, height)], runs=16_384, false_alarm=SHARE).alarms == ()
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_the_audit_catches(mutant, monkeypatch):
+    # A lower threshold of the zones: empty ones pass more often, and fewer runs show them.
+    monkeypatch.setattr(sub_levels, "INVENTED_ZONES", Fraction(1))
+    pair = pair_named(mutant.pair, mutant.height)
+    report = audit(mutant.make(monkeypatch), pairs=[pair], runs=mutant.runs, false_alarm=SHARE)
+    assert report.alarms, f"{mutant.name} was not caught: {report.strongest}"

@@ -1,0 +1,30 @@
+"""Folders that a failed run made on the way are taken away again."""
+
+import pytest
+
+from pathveil.model.new_folders import new_parents
+
+
+def test_a_failure_takes_away_what_was_made_and_nothing_else(tmp_path):
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(FileNotFoundError), new_parents(tmp_path / "mine" / "a" / "b" / "c"):
+        (tmp_path / "mine" / "a" / "b" / "missing").stat()
+    assert [path.name for path in tmp_path.rglob("*")] == ["mine"]
+
+
+def test_folders_that_can_not_all_be_made_are_taken_away(tmp_path):
+    with pytest.raises(OSError, match="too long"), new_parents(tmp_path / "a" / ("x" * 300) / "b"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_somebody_else_put_there_stays(tmp_path):
+    with pytest.raises(NotADirectoryError), new_parents(tmp_path / "a" / "b"):
+        [(tmp_path / "a" / "theirs").touch(), (tmp_path / "a" / "theirs" / "x").stat()]
+    assert (tmp_path / "a" / "theirs").exists()
+
+
+def test_a_success_keeps_them(tmp_path):
+    with new_parents(tmp_path / "a" / "b" / "c"):
+        pass
+    assert (tmp_path / "a" / "b").is_dir()
