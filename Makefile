@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup pin audit-deps demo test test-all lint bench docs fuzz clean
+.PHONY: setup pin audit-deps demo test test-all lint bench docs fuzz spark clean
 
 setup: $(STAMP)
 
@@ -36,10 +36,16 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: setup lint
+# Spark is large: if it can't be installed, its tests are skipped with a reason.
+SPARK_STAMP := $(VENV)/.spark-installed
+
+spark: setup
+	@test -f $(SPARK_STAMP) || { $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-spark.txt && touch $(SPARK_STAMP); } || echo "Spark can't be installed; its tests are skipped."
+
+test: setup lint spark
 	$(BIN)/pytest -n auto --dist loadgroup -m "not long"
 
-test-all: setup lint
+test-all: setup lint spark
 	$(BIN)/pytest -n auto --dist loadgroup
 
 bench: setup

@@ -6,7 +6,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-BENCHMARKS = ("publish", "noise", "reading", "points", "count_queries", "patterns", "calibrated")
+BENCHMARKS = (
+    "publish",
+    "scale",
+    "noise",
+    "reading",
+    "points",
+    "count_queries",
+    "patterns",
+    "calibrated",
+)
 
 
 def main() -> None:

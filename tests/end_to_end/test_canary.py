@@ -159,6 +159,7 @@ OTHER_WAYS = {
         "--keep", "sample", "--height", "auto",
     ],
     "zones": [*COLUMNS, "--universe", "stops.csv", "--taxonomy", "zones.csv", *PRIVACY, *FULL],
+    "out of core": [*COLUMNS, "--universe", "stops.csv", *PRIVACY, *FULL, "--engine", "duckdb"],
     "whole histories": [
         *COLUMNS[:2], *COLUMNS[4:], "--universe", "stops.csv", *PRIVACY, "--split", "whole",
     ],

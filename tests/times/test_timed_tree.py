@@ -237,9 +237,9 @@ def test_10_to_the_8_pairs_per_node_are_never_materialised():
     assert len(universe) * len(grid) == 10**8
     trip = [99_999, 500 * 100_000 + 7, 999 * 100_000 + 99_999]
     database = database_of([trip] * 2000, universe, grid)
-    publish(database, epsilon="1", height=3)  # compiles
+    publish(database, epsilon="1", height=3, method="full")  # compiles
     tracemalloc.start()
-    release = publish(database, epsilon="1", height=3)
+    release = publish(database, epsilon="1", height=3, method="full")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 30e6

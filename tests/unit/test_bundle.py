@@ -40,7 +40,9 @@ def release(database):
 
 def seeded(database, number=1):
     generator = np.random.default_rng(number)  # noqa: TID251
-    return pv.publish(database, epsilon="1", height=3, method="full", threshold=1, generator=generator)
+    return pv.publish(
+        database, epsilon="1", height=3, method="full", threshold=1, generator=generator
+    )
 
 
 def contents(directory):

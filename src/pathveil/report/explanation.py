@@ -304,9 +304,7 @@ def _outside(certificate: Certificate) -> Passage:
         f"{line[0].upper()}{line[1:]}." for line in certificate.dp_flavor.unprotected_quantities
     )
     is_discovered = certificate.privacy_loss.privacy_parameters.delta != "0"
-    also = (
-        item for item in words.ALSO_OUTSIDE if not (is_discovered and item == words.GIVEN_LIST)
-    )
+    also = (item for item in words.ALSO_OUTSIDE if not (is_discovered and item == words.GIVEN_LIST))
     return Passage("What is outside the guarantee", (words.OUTSIDE,), items=(*listed, *also))
 
 
