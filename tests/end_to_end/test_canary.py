@@ -15,7 +15,7 @@ from tests.commands import every_command
 
 import pathveil as pv
 from pathveil.cli.app import app
-from pathveil.raw import reading
+from pathveil.raw import engines
 
 UNIT, TRIP, PLACE = "zq7unit4711", "zq7trip8842", "zq7place9953"
 TIME = "2031-07-19T03:14:15.926535"
@@ -288,7 +288,6 @@ MISTAKES = {
     "Parquet data as the universe": ["plan", "--universe", "raw/taps.parquet", *PRIVACY],
     "the data as a bundle": ["verify", "raw/taps.csv"],
     "the raw folder as a bundle": ["verify", "raw"],
-    "the raw folder as the data": publish("raw"),
     "an unknown unit column": [*publish("raw/taps.csv"), "--unit-column", "person"],
     "no threshold": [*publish("raw/taps.csv"), "--threshold", "0"],
     "a taken place": publish("raw/taps.csv", "raw"),
@@ -309,7 +308,7 @@ def test_a_bug_of_ours_does_not_show_the_data(silent, monkeypatch):
     def broken(*_arguments, **_options):
         raise LookupError(RECORD)
 
-    monkeypatch.setattr(reading, "read_trajectories", broken)
+    monkeypatch.setattr(engines, "read_trajectories", broken)
     result = silent(*publish("raw/taps.csv"), codes=[70])
     assert "LookupError" in result.err
 

@@ -88,7 +88,7 @@ def test_the_raw_data_is_bounded_as_the_release_says(folder, pathveil):
     database = pv.read_trajectories(
         folder / "trips.csv", universe, unit="uid", max_trajectories_per_unit=2
     )
-    pv.publish(database, epsilon="8", height=2).write(folder / "trips")
+    pv.publish(database, epsilon="8", height=2, method="full").write(folder / "trips")
     result = pathveil("evaluate", "trips.csv", "trips", "--queries", "40", "--json")
     assert result.code == 0, result
     answer = result.json()

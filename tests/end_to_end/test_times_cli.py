@@ -113,7 +113,8 @@ def test_what_publish_refuses(pathveil, folder, options, says):
 
 def test_a_grid_from_a_file_and_a_plan_that_knows_it(taps, pathveil):
     (taps / "rush.csv").write_text("start,end\n07:00,10:00\n16:00,19:00\n")
-    plan = ["plan", "--universe", "stops.csv", "--epsilon", "8", "--height", "2", "--json"]
+    plan = ["plan", "--universe", "stops.csv", "--epsilon", "8", "--height", "2"]
+    plan += ["--method", "full", "--json"]
     plain = pathveil(*plan).json()
     timed = pathveil(*plan, "--time-grid", "rush.csv").json()
     assert (plain["time_slots"], timed["time_slots"]) == (None, 2)

@@ -26,7 +26,17 @@ def test_a_release_and_its_plan_are_explained_alike(pathveil, release):
     assert told.code == 0
     for words in ("73.106%", "88.080%", "several", "What is outside the guarantee", "universe"):
         assert words in pathveil("explain", *PLAN).out
-    plan = ["--plan", "--universe", "stops.csv", "--epsilon", "4", "--height", "4"]
+    plan = [
+        "--plan",
+        "--universe",
+        "stops.csv",
+        "--epsilon",
+        "4",
+        "--height",
+        "4",
+        "--method",
+        "full",
+    ]
     shutil.copy(release / "locations.csv", "stops.csv")
     assert pathveil("explain", *plan).out == told.out
     assert pathveil("explain", release, "--json").json()["epsilon"] == "4"

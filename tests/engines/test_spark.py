@@ -7,12 +7,16 @@ import threading
 import time
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+from tests.commands import environment, finish, spawn
+from tests.engines.cluster import environment as cluster_environment
+from tests.engines.cluster import find_java
 from tests.engines.conftest import list_table
 from tests.engines.test_counting import check_every_level
 from tests.engines.test_every_engine import MADE_UP, real, released
 
-from pathveil import publish
+from pathveil import publish, read_release
 from pathveil.errors import InputError, ParameterError
 from pathveil.model.universe import Universe
 from pathveil.raw.counting.spark_counter import SparkCounter
@@ -25,7 +29,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # py4j's sockets
 ]
 
-QUICK = ["trips", "texts", "times", "lists"]
+QUICK = ["trips", "times"]
 
 
 def frame_of(session, table):
@@ -113,6 +117,7 @@ def test_a_worker_that_is_killed_half_way_changes_nothing(cluster):
         cluster.add_worker()
 
 
+@pytest.mark.long
 def test_the_rows_stay_away_from_the_driver(cluster, monkeypatch):
     """All that is fetched are packed counts: at most 20 bytes for each non-empty child."""
     from pathveil.raw.counting import spark_counter
@@ -131,3 +136,27 @@ def test_the_rows_stay_away_from_the_driver(cluster, monkeypatch):
     assert children.min() >= 1
     units = len(set(given.table["who"].to_pylist()))
     assert fetched[0][2].sum() <= units
+
+
+@pytest.mark.long
+def test_the_command_line(tmp_path):
+    """With a Spark of its own, which ends with the command."""
+    if (problem := find_java()) is not None:
+        pytest.skip(problem)
+    given = MADE_UP["week"]
+    pq.write_table(given.table, tmp_path / "rows.parquet")
+    lines = ["location", *given.universe.labels]
+    (tmp_path / "stops.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    result = finish(
+        spawn(
+            *("publish", tmp_path / "rows.parquet", "--universe", tmp_path / "stops.csv"),
+            *("--unit-column", "who", "--order-column", "when", "--location-column", "where"),
+            *("--epsilon", "9", "--height", "3", "--method", "full", "--out", tmp_path / "out"),
+            *("--engine", "spark", "--master", "local[1]"),
+            env=environment(tmp_path) | cluster_environment(),
+        ),
+        timeout=600,
+    )
+    assert result.code == 0, result
+    assert "Traceback" not in result.err
+    assert len(read_release(tmp_path / "out").paths()) > 0

@@ -67,6 +67,7 @@ def _print_measurements(parameters: "Parameters", *, json: bool) -> None:
                 "height": parameters.height,
                 "universe_size": parameters.universe_size,
                 "max_trajectories_per_unit": parameters.max_trajectories_per_unit,
+                "time_slots": len(parameters.time_grid) if parameters.time_grid else None,
                 **choices_as_json(parameters),
                 "measurements": [
                     {
@@ -81,7 +82,8 @@ def _print_measurements(parameters: "Parameters", *, json: bool) -> None:
         )
         return
     print_table(
-        f"Forecast for ε = {parameters.budget}, |L| = {parameters.universe_size:,}, calibrated",
+        f"Forecast for ε = {parameters.budget}, |L| = {parameters.universe_size:,}"
+        f"{_slots(parameters)}, calibrated",
         ["measurement", "budget", "one unit adds at most", "noise (standard deviation)"],
         [
             (
