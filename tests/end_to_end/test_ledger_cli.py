@@ -274,8 +274,8 @@ def test_a_failure_in_python_carries_a_note(monkeypatch):
     ledger = pv.Ledger.open("ledger.db")
     ledger.init("taps", "2")
     monkeypatch.setattr("pathveil.publishing.grow", lambda *_: 1 / 0)
+    account = ledger.dataset("taps")
     with pytest.raises(ZeroDivisionError) as caught:
-        account = ledger.dataset("taps")
         pv.publish(small_database(), epsilon="1", height=2, method="full", ledger=account)
     assert caught.value.__notes__ == ["ε = 1 stays charged to 'taps', entry 2."]
 

@@ -30,6 +30,7 @@ neighbouring databases. Dropping the cells of other locations only lowers what a
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,7 @@ from pathveil.raw.candidate_prefixes import candidate_prefixes
 from pathveil.raw.counting.memory import MemoryCounter
 from pathveil.raw.counting.protocol import Survivors
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.threads import in_threads
 from pathveil.statistics.actions import action_counts
 from pathveil.statistics.first_visits import first_visits, move_cells, pair_cells
 from pathveil.statistics.reach import REACHES, reach_cells
@@ -100,9 +102,12 @@ def measure_popularity(
     """The first stage: total, shapes, last locations, visits."""
     offsets, codes, size = database.offsets, database.codes, len(database.universe)
     some = np.diff(offsets) > 0
-    shapes = shape_cells(offsets, codes, size)[some]
+    # What is counted is found in threads; the noise is drawn in one order afterwards.
+    shapes, (_, visits) = _together(
+        lambda: shape_cells(offsets, codes, size)[some],
+        lambda: visit_cells(offsets, codes, size, plan.visits_cap),
+    )
     last = codes[offsets[1:][some] - 1]
-    _, visits = visit_cells(offsets, codes, size, plan.visits_cap)
     total = np.array([np.count_nonzero(some)])
     return Popularity(
         universe_size=size,
@@ -121,12 +126,12 @@ def _measure_habits(
 ) -> tuple[NoisyTable, NoisyTable, NoisyTable]:
     """Actions, moves and pairs."""
     offsets, codes, size = database.offsets, database.codes, len(database.universe)
-    actions = action_counts(offsets, codes, size, plan.steps)
-    # As positions among the candidates; the others become unnamed places, which have no cells.
-    visited, reached_from = (
-        _positions(candidates, size)[places]
-        for places in first_visits(offsets, codes, size, plan.most_distinct)
+    actions, firsts = _together(
+        lambda: action_counts(offsets, codes, size, plan.steps),
+        lambda: first_visits(offsets, codes, size, plan.most_distinct),
     )
+    # As positions among the candidates; the others become unnamed places, which have no cells.
+    visited, reached_from = (_positions(candidates, size)[places] for places in firsts)
     count = len(candidates)
     moves = move_cells(visited, reached_from, count)
     _, pairs = pair_cells(visited, count)
@@ -155,10 +160,13 @@ def _measure_whole(
     places = _positions(candidates, len(database.universe))[database.codes]
     bit = bits_of(popular, len(candidates) + 1)
     some = np.diff(offsets) > 0
-    sets = visited_sets(offsets, places, bit)[some]
+    sets, reach = _together(
+        lambda: visited_sets(offsets, places, bit)[some],
+        lambda: reach_cells(offsets, places, bit)[some],
+    )
     return (
         _table(sets, 1 << len(popular), plan.visited_sets, INVENTED_SETS, randomness),
-        _dense(reach_cells(offsets, places, bit)[some], REACHES, plan.reach, randomness),
+        _dense(reach, REACHES, plan.reach, randomness),
     )
 
 
@@ -217,6 +225,11 @@ def _measure_times(
         _dense(first_values(offsets, slots, most), count, times.slots, randomness),
         _table(visits, named * count, times.visit_slots, INVENTED_SLOTS, randomness),
     )
+
+
+def _together(*tasks: Callable[[], Any]) -> list[Any]:
+    """The results of some calls of compiled code, side by side."""
+    return list(in_threads(lambda task: task(), tasks))
 
 
 def _dense(

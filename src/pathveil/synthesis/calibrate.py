@@ -36,7 +36,7 @@ LARGEST_MULTIPLIER = 6.0
 # Stop when the cells are within a standard deviation of the noise of where they should be, in the
 # root mean square: to go on would be to follow the noise.
 CLOSE_ENOUGH = 1.0
-MOST_STEPS = 40
+MOST_STEPS = 25
 CHUNK = 1 << 15  # rows: their weights stay in a core's own cache
 
 
