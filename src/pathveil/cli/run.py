@@ -41,7 +41,7 @@ def run(arguments: list[str]) -> int:
     except PathveilError as error:
         return _fail(str(error), UNUSABLE)
     except Stopped as stopped:
-        return _fail(f"Interrupted. {_NOTHING_LEFT}", SIGNALLED + stopped.args[0])
+        return _interrupted(stopped.args[0])
     except BrokenPipeError:
         # The reader of our output went away (`| head`): nothing is wrong.
         _drop_output()
@@ -84,6 +84,15 @@ def _stop(number: int, _frame: FrameType | None) -> NoReturn:
     for other in _STOPPING:  # a second Ctrl-C must not stop the cleaning up
         signal.signal(other, lambda _number, _frame: None)
     raise Stopped(number)
+
+
+def _interrupted(number: int) -> int:
+    code = _fail(f"Interrupted. {_NOTHING_LEFT}", SIGNALLED + number)
+    # Python takes its handlers away before it ends: one more signal in that moment would kill it
+    # with another exit code. Ignored ones stay ignored.
+    for other in _STOPPING:
+        signal.signal(other, signal.SIG_IGN)
+    return code
 
 
 def _drop_output() -> None:
