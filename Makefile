@@ -42,7 +42,7 @@ SPARK_STAMP := $(VENV)/.spark-installed
 spark: setup
 	@test -f $(SPARK_STAMP) || { $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-spark.txt && touch $(SPARK_STAMP); } || echo "Spark can't be installed; its tests are skipped."
 
-test: setup lint spark
+test: setup lint
 	$(BIN)/pytest -n auto --dist loadgroup -m "not long"
 
 test-all: setup lint spark

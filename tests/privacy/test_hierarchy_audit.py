@@ -142,6 +142,7 @@ def test_the_right_code_raises_no_alarm_at_height_1(name):
     assert audit(pairs=[pair_named(name, 1)], runs=2048, false_alarm=SHARE).alarms == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_right_code_raises_no_alarm_at_height_3(name):
     assert audit(pairs=[pair_named(name, 3)], runs=512, false_alarm=SHARE).alarms == ()
