@@ -9,6 +9,7 @@ LABELS = ("Park", "Mall", "a@b")
 PUBLISH = [
     *("publish", "taps.csv", "--universe", "stops.csv", "--unit-column", "card"),
     *("--time-column", "when", "--location-column", "stop", "--epsilon", "8", "--height", "2"),
+    *("--method", "full"),
 ]
 TIMED = ["--time-grid", "1h", "--time-zone", "America/Montreal"]
 

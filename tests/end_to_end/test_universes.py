@@ -12,7 +12,7 @@ import pytest
 import pathveil as pv
 
 STOPS = Path(__file__).parents[3] / "shared" / "data" / "stm_gtfs" / "stops.txt"
-PRIVACY = ["--epsilon", "50", "--height", "3"]
+PRIVACY = ["--epsilon", "50", "--height", "3", "--method", "full"]
 BOX = "45.40,-73.80,45.60,-73.40"
 FEED = """\
 stop_id,stop_name,stop_lat,stop_lon,location_type,parent_station
