@@ -83,7 +83,7 @@ def read_private_key(path: Path) -> "Ed25519PrivateKey":
         ParameterError: if it is no Ed25519 key, is open to others, or needs a passphrase.
     """
     require_cryptography()
-    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.exceptions import InternalError, UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -97,7 +97,7 @@ def read_private_key(path: Path) -> "Ed25519PrivateKey":
             f"The private key {path} is encrypted and {PASSPHRASE} is not set, or the other way "
             "round."
         ) from None
-    except (ValueError, UnsupportedAlgorithm):
+    except (ValueError, UnsupportedAlgorithm, InternalError):
         raise ParameterError(
             f"{path} is not a private key in PEM form, or the passphrase in {PASSPHRASE} is wrong."
         ) from None
@@ -113,14 +113,14 @@ def read_public_key(path: Path) -> "Ed25519PublicKey":
         ParameterError: if it is none, or is a private key.
     """
     require_cryptography()
-    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.exceptions import InternalError, UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
     content, _ = _read(path)
     try:
         key = load_pem_public_key(content)
-    except (ValueError, UnsupportedAlgorithm):
+    except (ValueError, UnsupportedAlgorithm, InternalError):
         raise ParameterError(f"{path} is not a public key in PEM form.") from None
     if not isinstance(key, Ed25519PublicKey):
         raise ParameterError(f"{path} is not an Ed25519 key.")
