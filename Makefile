@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup pin audit-deps demo test test-all lint bench docs fuzz spark clean
+.PHONY: setup pin audit-deps demo test test-all lint bench docs browser fuzz spark clean
 
 setup: $(STAMP)
 
@@ -42,10 +42,15 @@ SPARK_STAMP := $(VENV)/.spark-installed
 spark: setup
 	@test -f $(SPARK_STAMP) || { $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-spark.txt && touch $(SPARK_STAMP); } || echo "Spark can't be installed; its tests are skipped."
 
-test: setup lint
+# The browser of the tests. As root on Debian we install it ourselves; elsewhere, without one, its
+# tests are skipped with a reason.
+browser:
+	@command -v chromium >/dev/null 2>&1 || { echo "installing chromium"; apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null 2>&1 || echo "chromium can't be installed; the browser tests are skipped."
+
+test: setup browser lint
 	$(BIN)/pytest -n auto --dist loadgroup -m "not long"
 
-test-all: setup lint spark
+test-all: setup browser lint spark
 	$(BIN)/pytest -n auto --dist loadgroup
 
 bench: setup

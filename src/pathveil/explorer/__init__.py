@@ -1,0 +1,1 @@
+"""A local web page over a release: it sees bundles only."""

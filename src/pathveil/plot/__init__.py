@@ -1,0 +1,1 @@
+"""Altair charts of a release, for notebooks."""
