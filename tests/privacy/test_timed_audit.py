@@ -3,10 +3,10 @@
 The tests of one height share an audit's false-alarm probability, 10⁻⁶.
 """
 
-import numpy as np
 import pytest
-from tests.privacy.mutants import budget_not_divided_by_h, empties_never_sampled
-from tests.privacy.timed_mutants import TIMED_MUTANTS, TimedMutant
+from tests.privacy.mutants import Mutant, budget_not_divided_by_h, empties_never_sampled
+from tests.privacy.pairs import assert_caught, assert_neighbours, named
+from tests.privacy.timed_mutants import TIMED_MUTANTS
 
 from pathveil.audit import audit, timed_pairs
 from pathveil.audit.attacking import FALSE_ALARM
@@ -15,20 +15,18 @@ PAIRS = tuple(pair.name for pair in timed_pairs())
 SHARE = FALSE_ALARM / len(PAIRS)
 # Mistakes that have nothing to do with times must show with times, too.
 OTHERS = (
-    TimedMutant("empties never sampled", empties_never_sampled, "new time", 1, 4096),
-    TimedMutant("budget not divided by h", budget_not_divided_by_h, "bulk", 3, 2048),
+    Mutant("empties never sampled", empties_never_sampled, "new time", 1, 4096),
+    Mutant("budget not divided by h", budget_not_divided_by_h, "bulk", 3, 2048),
 )
 
 
 def pair_named(name, height):
-    return next(pair for pair in timed_pairs("1", height) if pair.name == name)
+    return named(timed_pairs("1", height), name)
 
 
 @pytest.mark.parametrize("height", [1, 3])
 def test_the_two_databases_of_a_pair_differ_in_one_unit(height):
-    for pair in timed_pairs("1", height):
-        assert len(pair.with_unit) == len(pair.without) + 1
-        assert np.array_equal(pair.with_unit.codes[: len(pair.without.codes)], pair.without.codes)
+    assert_neighbours(timed_pairs("1", height))
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -50,6 +48,4 @@ def test_the_right_code_raises_no_alarm_in_many_runs(name, height):
 
 @pytest.mark.parametrize("mutant", [*TIMED_MUTANTS, *OTHERS], ids=lambda mutant: mutant.name)
 def test_the_audit_catches(mutant, monkeypatch):
-    pair = pair_named(mutant.pair, mutant.height)
-    report = audit(mutant.make(monkeypatch), pairs=[pair], runs=mutant.runs, false_alarm=SHARE)
-    assert report.alarms, f"{mutant.name} was not caught: {report.strongest}"
+    assert_caught(mutant, timed_pairs("1", mutant.height), SHARE, monkeypatch)

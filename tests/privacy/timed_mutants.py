@@ -1,10 +1,10 @@
 """Plausible mistakes about times, each one small change to the real gate."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.privacy.mutants import Mutant
 
 from pathveil.audit import Mechanism, Observation, front_door
 from pathveil.mechanism import candidates as module
@@ -13,17 +13,6 @@ from pathveil.mechanism.candidates import Candidates
 from pathveil.model.time_grid import TimeGrid
 from pathveil.raw.counting.protocol import Survivors
 from pathveil.raw.database import TrajectoryDatabase
-
-
-@dataclass(frozen=True)
-class TimedMutant:
-    """A mistake, and the pair of databases and height at which it is looked for."""
-
-    name: str
-    make: Callable[[pytest.MonkeyPatch], Mechanism]
-    pair: str
-    height: int
-    runs: int
 
 
 def empties_at_later_times_only(patch: pytest.MonkeyPatch) -> Mechanism:
@@ -98,16 +87,14 @@ def grid_read_off_the_data(_patch: pytest.MonkeyPatch) -> Mechanism:
 
 
 TIMED_MUTANTS = (
-    TimedMutant("empties at later times only", empties_at_later_times_only, "same slot", 3, 4096),
-    TimedMutant(
+    Mutant("empties at later times only", empties_at_later_times_only, "same slot", 3, 4096),
+    Mutant(
         "candidates from the next occupied time",
         candidates_from_the_next_occupied_time,
         "same slot",
         3,
         4096,
     ),
-    TimedMutant("time grid read off the data", grid_read_off_the_data, "new time", 1, 4096),
-    TimedMutant(
-        "time grid read off the data, below", grid_read_off_the_data, "later slot", 3, 4096
-    ),
+    Mutant("time grid read off the data", grid_read_off_the_data, "new time", 1, 4096),
+    Mutant("time grid read off the data, below", grid_read_off_the_data, "later slot", 3, 4096),
 )

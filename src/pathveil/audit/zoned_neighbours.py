@@ -19,7 +19,7 @@ MANY = 4  # thresholds: a crowd that is surely kept
 
 
 def zoned_pairs(epsilon: object = "1", height: int = 1) -> tuple[NeighbouringPair, ...]:
-    """Seven pairs: many, a new location, a new zone, at each threshold, the rest, and nobody else.
+    """Eight pairs: many, a new location, a new zone, thresholds, rests, and nobody else.
 
     Nobody visits "b", and nobody the zone E on level 1, but for a newcomer.
     """
@@ -40,6 +40,7 @@ def zoned_pairs(epsilon: object = "1", height: int = 1) -> tuple[NeighbouringPai
         _pair("at the threshold", crowd, "d", "Cd", low),
         _pair("zone at the threshold", ["e"] * (zone_theta - 1), "e", "Ee", low),
         _pair("rest of a zone", rest, "cea", "CEA", high),
+        _pair("rest at the threshold", ["cea"] * (zone_theta - 1), "cea", "CEA", high),
         _pair("empty database", [], "ace", "AaCcEe", low),
     )
 

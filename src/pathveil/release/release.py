@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from pathveil.analysis._visits import codes_of
 from pathveil.analysis.count_queries import count_ordered, count_prefix
-from pathveil.analysis.patterns import Pattern, top_patterns
 from pathveil.analysis.timed_queries import Step, TimedPaths, has_windows
 from pathveil.analysis.visit_index import VisitIndex
 from pathveil.errors import QueryError
@@ -25,6 +24,7 @@ from pathveil.model.time_windows import slots_between, slots_in
 from pathveil.model.universe import Universe
 from pathveil.release.exports.methods import Exports
 from pathveil.release.generate import distinct_paths
+from pathveil.release.mining import Mining
 from pathveil.release.time_view import TimeView
 from pathveil.release.zone_view import WithZones, ZoneView, one_granularity
 from pathveil.uncertainty.error_table import USUAL_LEVEL, ErrorTable
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathveil.uncertainty.error_model import ErrorModel
 
 
-class Release(Exports):
+class Release(Mining, Exports):
     """A differentially private release of a trajectory database.
 
     Everything here derives from the noisy tree and public parameters; asking costs no budget.
@@ -295,19 +295,6 @@ class Release(Exports):
             return self._timed.count_prefix(locations)
         labels = cast("Sequence[str]", locations)
         return count_prefix(one_granularity(self, labels, self.parameters.taxonomy), labels)
-
-    def top_patterns(
-        self,
-        k: int,
-        *,
-        contiguous: bool = False,
-        min_length: int = 1,
-        max_length: int | None = None,
-    ) -> list[Pattern]:
-        """The k most frequent sequential patterns: see `pathveil.top_patterns`."""
-        return top_patterns(
-            self, k, contiguous=contiguous, min_length=min_length, max_length=max_length
-        )
 
     def write(
         self, directory: str | Path, *, csv: bool = False, signer: "Signer | None" = None

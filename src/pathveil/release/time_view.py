@@ -3,14 +3,14 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pathveil.analysis.patterns import Pattern, top_patterns
 from pathveil.analysis.timed_queries import Step, TimedPaths
 from pathveil.model.paths import Paths
 from pathveil.model.universe import Universe
+from pathveil.release.mining import Mining
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TimeView:
+class TimeView(Mining):
     """The visits of a release in a time window; trajectories without one are left out.
 
     It is a `WeightedPaths`, so flows and everything else of `pathveil.analysis` take it.
@@ -45,16 +45,3 @@ class TimeView:
     def count_prefix(self, locations: Sequence[Step]) -> int:
         """How many trajectories visit exactly these locations first in the window."""
         return self._timed.count_prefix(locations)
-
-    def top_patterns(
-        self,
-        k: int,
-        *,
-        contiguous: bool = False,
-        min_length: int = 1,
-        max_length: int | None = None,
-    ) -> list[Pattern]:
-        """The k most frequent sequential patterns in the window: see `pathveil.top_patterns`."""
-        return top_patterns(
-            self, k, contiguous=contiguous, min_length=min_length, max_length=max_length
-        )

@@ -6,16 +6,16 @@ from functools import cached_property
 
 from pathveil.analysis._visits import codes_of
 from pathveil.analysis.count_queries import count_ordered, count_prefix
-from pathveil.analysis.patterns import Pattern, top_patterns
 from pathveil.analysis.visit_index import VisitIndex
 from pathveil.errors import QueryError
 from pathveil.model.paths import Paths, WeightedPaths
 from pathveil.model.taxonomy import Taxonomy
 from pathveil.model.universe import Universe
+from pathveil.release.mining import Mining
 
 
 @dataclass(frozen=True, repr=False)
-class ZoneView:
+class ZoneView(Mining):
     """A release in which every visit is told by its zone.
 
     It is a `WeightedPaths` over the zones, so flows and everything else of `pathveil.analysis`
@@ -65,19 +65,6 @@ class ZoneView:
     def count_prefix(self, zones: Sequence[str]) -> int:
         """How many trajectories start with exactly these zones."""
         return count_prefix(self, zones)
-
-    def top_patterns(
-        self,
-        k: int,
-        *,
-        contiguous: bool = False,
-        min_length: int = 1,
-        max_length: int | None = None,
-    ) -> list[Pattern]:
-        """The k most frequent sequential patterns of zones: see `pathveil.top_patterns`."""
-        return top_patterns(
-            self, k, contiguous=contiguous, min_length=min_length, max_length=max_length
-        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
