@@ -56,6 +56,11 @@ test-all: setup browser lint spark
 bench: setup
 	$(BIN)/python bench/run.py
 
+# The documentation as a site in build/site; a warning is an error, and nothing uses the network.
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
+	@echo "Open build/site/index.html"
+
 # Every parser, FUZZ_SECONDS in all; only the first run, which installs the fuzzer, uses the network.
 FUZZ_SECONDS ?= 600
 FUZZ_STAMP := $(VENV)/.fuzz-installed

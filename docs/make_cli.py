@@ -11,6 +11,19 @@ from pathveil.cli.app import app
 
 PAGE = Path(__file__).with_name("cli.md")
 
+# What lies in the folder where an example is tried (tests/docs/files.py).
+FILES = {
+    "publish": "transit",
+    "sign": "transit, release, key",
+    "verify": "transit, ledger file, charged release",
+    "ledger amend": "ledger",
+    "ledger show": "ledger",
+    "ledger history": "ledger",
+    "ledger verify": "ledger",
+    "ledger export": "ledger",
+    "ledger import": "ledger copy, server",
+}
+
 INTRODUCTION = """\
 # The command line
 
@@ -53,10 +66,13 @@ def _section(name: str, command: Any) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option"]
     usage = " ".join(["pathveil", name, *(_placeholder(p) for p in arguments), "[OPTIONS]"])
-    text, _, example = command.help.partition("Example:")
+    text, _, rest = command.help.partition("Example:")
+    _, example, more = rest.split("`", 2)
     lines = [f"## pathveil {name}", "", f"`{usage}`", "", *_filled(text), ""]
-    if example:
-        lines += ["```sh", *_shell(example.strip(" `\n")), "```", ""]
+    lines += [f"<!-- files: {FILES.get(name, 'transit, release')} -->", ""]
+    lines += ["```sh", *_shell(example), "```", ""]
+    if more.strip():
+        lines += [*_filled(more), ""]
     lines += ["| argument or option | default | what it is |", "|---|---|---|"]
     lines += [_row(_placeholder(p), p) for p in arguments]
     lines += [_row(", ".join(p.opts), p) for p in options]
@@ -69,11 +85,13 @@ def _placeholder(argument: Any) -> str:
 
 def _filled(text: str) -> list[str]:
     paragraphs = text.strip().split("\n\n")
-    return "\n\n".join(textwrap.fill(paragraph, 99) for paragraph in paragraphs).splitlines()
+    filled = [textwrap.fill(text, 99, break_on_hyphens=False) for text in paragraphs]
+    return "\n\n".join(filled).splitlines()
 
 
 def _shell(example: str) -> list[str]:
-    lines = textwrap.wrap(" ".join(example.split()), 96, subsequent_indent="    ")
+    one_line = " ".join(example.split())
+    lines = textwrap.wrap(one_line, 96, subsequent_indent="    ", break_on_hyphens=False)
     return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
 
 

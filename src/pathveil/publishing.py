@@ -83,7 +83,8 @@ def publish(
         progress: called with (levels grown, height).
         universe: the public universe, if ``database`` is yet to be read.
         engine: what reads and counts it: "memory", "duckdb" (out of core), "spark", or "auto"
-            (`raw.engines`). Not for "calibrated", and the last two not for ``height="auto"``.
+            (`raw.engines`). "duckdb" and "spark" do the methods "basic" and "full" only, with a
+            height and a universe that are given, and no taxonomy.
         memory: about how much memory "duckdb" may use.
         spill: an existing folder for its temporary files.
         **reading: the columns and rules by which it is read: ``unit``, ``order`` … of

@@ -26,16 +26,21 @@ class SimulatedWeek:
     universe: Universe
 
 
-def simulate_week(riders: int, stops: int = 1012, *, seed: int | None = None) -> SimulatedWeek:
+def simulate_week(
+    riders: int, stops: int = 1012, *, seed: int | None = None, mean_length: float = MEAN_LENGTH
+) -> SimulatedWeek:
     """Simulate one week of a transit system.
 
     Args:
         riders: number of riders, each with one trajectory.
         stops: number of stops, |L|.
         seed: repeat the same week; None for a new one.
+        mean_length: visits of a rider on average, about; 1 to 1,000.
     """
     if not 1 <= riders <= 10**9 or not 1 <= stops <= 10**7:
         raise ParameterError("A simulated week needs 1 to 10⁹ riders and 1 to 10⁷ stops.")
+    if not 1 <= mean_length <= 1000:  # noqa: PLR2004
+        raise ParameterError("The mean length of a simulated week must lie between 1 and 1,000.")
     draw = np.random.default_rng(seed)  # noqa: TID251  (these riders do not exist)
     popularity = draw.permutation(np.arange(1.0, stops + 1) ** -0.9).cumsum()  # Zipf-like
 
@@ -43,7 +48,7 @@ def simulate_week(riders: int, stops: int = 1012, *, seed: int | None = None) ->
         drawn = np.searchsorted(popularity, draw.random(size) * popularity[-1])
         return np.asarray(drawn, dtype=np.int32)
 
-    lengths = _lengths(draw, riders)
+    lengths = _lengths(draw, riders, mean_length)
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
     visits = int(offsets[-1])
     rider = np.repeat(np.arange(riders), lengths)
@@ -57,12 +62,16 @@ def simulate_week(riders: int, stops: int = 1012, *, seed: int | None = None) ->
     return SimulatedWeek(offsets, codes, _stop_list(stops))
 
 
-def _lengths(draw: np.random.Generator, riders: int) -> NDArray[np.int64]:  # noqa: TID251
-    """Log-normal, at least 1, with mean near 6.7 and the longest at 121."""
+def _lengths(
+    draw: np.random.Generator,  # noqa: TID251
+    riders: int,
+    mean: float,
+) -> NDArray[np.int64]:
+    """Log-normal, at least 1, with about this mean and the longest at 18 times it (121 of 6.7)."""
     spread = 0.8
-    centre = np.log(MEAN_LENGTH - 0.5) - spread**2 / 2
+    centre = np.log(mean - 0.5) - spread**2 / 2
     lengths = 1 + draw.lognormal(centre, spread, riders).astype(np.int64)
-    return np.minimum(lengths, LONGEST)
+    return np.minimum(lengths, max(LONGEST, round(LONGEST * mean / MEAN_LENGTH)))
 
 
 def _stop_list(stops: int) -> Universe:

@@ -110,6 +110,7 @@ EVERY_COMMAND = {
     "count": ["count", "out", "S1"],
     "patterns": ["patterns", "out"],
     "export": ["export", "out", "--out", "visits.xes"],
+    "report": ["report", "out", "--out", "page.html"],
     "ledger init": ["ledger", "init", "other", "--limit", "1", *CHARGED[:2]],
     "ledger amend": ["ledger", "amend", "taps", "--limit", "9", *CHARGED[:2]],
     "ledger show": ["ledger", "show", *CHARGED[:2]],

@@ -44,7 +44,7 @@ def test_simulate_publish_verify_and_ask(pathveil, folder, kind):
     }
 
     release = pv.read_release("out")
-    assert facts["released trajectories"] == len(release) > 2500
+    assert facts["released_trajectories"] == len(release) > 2500
     assert release.universe == pv.Universe.read(stops)
 
     verified = pathveil("verify", "out", "--json").json()

@@ -113,7 +113,7 @@ def test_an_unknown_universe_is_discovered(pathveil):
     result = pathveil(*PUBLISH, *choices, "-c", "2", "--csv", "--json")
     assert result.code == 0, result
     assert result.json()["delta"] == "1/1000000000"
-    assert result.json()["locations in the universe"] == 3
+    assert result.json()["universe_size"] == 3
     assert SECRET not in result.out + result.err
     release = read_release("out")
     assert release.universe.labels == ("A", "B", "C")

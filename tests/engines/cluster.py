@@ -37,8 +37,9 @@ def find_java():
 class Cluster:
     """Starts when the block begins, and ends with it."""
 
-    def __init__(self, folder, workers):
+    def __init__(self, folder, workers, *, memory="1g", has_session=True):
         self.folder, self.count = Path(folder), workers
+        self.memory, self.has_session = memory, has_session
         self.processes, self.session, self.master = [], None, None
 
     def __enter__(self):
@@ -46,7 +47,8 @@ class Cluster:
             self.master = self._start_master()
             for _ in range(self.count):
                 self.add_worker()
-            self.session = self._start_session()
+            if self.has_session:
+                self.session = self._start_session()
         except BaseException:
             self.__exit__()
             raise
@@ -61,11 +63,15 @@ class Cluster:
     def add_worker(self):
         name = f"worker-{len(self.processes)}"
         process = self._spawn(
-            name, "worker.Worker", "-c", "1", "-m", "1g", "-d", self.folder / name,
+            name, "worker.Worker", "-c", "1", "-m", self.memory, "-d", self.folder / name,
             "--webui-port", "0", self.master,
         )  # fmt: skip
         self._wait_for(name, process, "Successfully registered with master")
         return process
+
+    def local(self, name):
+        """Where a worker's tables and shuffles are."""
+        return self.folder / f"{name}-local"
 
     def workers(self):
         return self.processes[1:]
@@ -91,7 +97,7 @@ class Cluster:
                  *map(str, arguments)],
                 stdout=log,
                 stderr=log,
-                env=os.environ | environment(),
+                env=os.environ | environment() | {"SPARK_LOCAL_DIRS": str(self.local(name))},
                 start_new_session=True,
             )  # fmt: skip
         self.processes.append(process)
@@ -114,7 +120,8 @@ class Cluster:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             builder = SparkSession.builder.master(self.master).appName("tests")
-            for key, value in SETTINGS.items():
+            tables = {"spark.sql.warehouse.dir": str(self.folder / "tables")}
+            for key, value in (SETTINGS | tables).items():
                 builder = builder.config(key, value)
             session = builder.getOrCreate()
         session.sparkContext.setLogLevel("OFF")

@@ -8,8 +8,10 @@ from tests.engines.cluster import Cluster, find_java
 
 from pathveil.raw.counting.duckdb_counter import DuckDbCounter
 from pathveil.raw.counting.memory import MemoryCounter
+from pathveil.raw.counting.spark_counter import SparkCounter
 from pathveil.raw.reading_plan import plan_reading
 from pathveil.raw.sources.opening import open_source
+from pathveil.raw.sources.spark_table import SparkTable
 
 LONGEST = 8  # levels that the tests of small databases count
 
@@ -40,6 +42,20 @@ def in_duckdb(database, height=LONGEST):
         max_trajectories_per_unit=database.max_trajectories_per_unit,
     )
     with DuckDbCounter(source, plan, height) as counter:
+        yield counter
+
+
+@contextmanager
+def in_spark(session, database, height=LONGEST):
+    table = SparkTable(session.createDataFrame(list_table(database)).repartition(3))
+    _, plan = plan_reading(
+        lambda: table,
+        database.universe,
+        unit="who",
+        location="where",
+        max_trajectories_per_unit=database.max_trajectories_per_unit,
+    )
+    with SparkCounter(table, plan, height) as counter:
         yield counter
 
 

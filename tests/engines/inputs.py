@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 from pathveil import TimeGrid, Universe, simulate_week
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+SMALL = ("nycflights13", "kosarak")  # datasets that any run of the tests can afford
+LARGE = ("msnbc", "cabspotting", "stm_like", "mibici")
 LABELS = ["b", "a", "é", "10"]
 
 

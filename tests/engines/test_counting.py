@@ -1,16 +1,17 @@
 """One suite over every counting engine, against a dictionary.
 
 An engine is a function from a database to a `PrefixCounter`, in a ``with``. To add one, add a line
-to ENGINES. Spark, whose every level takes a second, has its own tests in `test_spark.py`.
+to ENGINES. Spark, whose every level takes a second, is behind ``long``.
 """
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engines.conftest import in_duckdb, in_memory
+from tests.engines.conftest import in_duckdb, in_memory, in_spark
 
 from pathveil.model.parameters import MAX_HEIGHT
 from pathveil.model.universe import Universe
@@ -18,11 +19,20 @@ from pathveil.raw.counting.protocol import Survivors
 from pathveil.raw.database import TrajectoryDatabase
 
 ENGINES = {"memory": in_memory, "duckdb": in_duckdb}
+DEEPEST = {in_memory: MAX_HEIGHT, in_duckdb: 60}  # a column per level; one scan for each
+ON_A_CLUSTER = [
+    pytest.mark.long,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # py4j's sockets
+]
 
 
-@pytest.fixture(params=ENGINES.values(), ids=ENGINES.keys(), scope="module")
+@pytest.fixture(params=[*ENGINES, pytest.param("spark", marks=ON_A_CLUSTER)], scope="module")
 def engine(request):
-    return request.param
+    if request.param == "spark":
+        return partial(in_spark, request.getfixturevalue("cluster").session)
+    return ENGINES[request.param]
 
 
 def oracle(rows, nodes):
@@ -132,7 +142,7 @@ def test_an_empty_database(engine):
 
 def test_a_trajectory_is_followed_to_the_largest_height(engine):
     """Longer than any tree, and than what the engine remembers of a trajectory's length."""
-    top = MAX_HEIGHT if engine is in_memory else 60  # a column per level; one scan for each
+    top = DEEPEST.get(engine, 12)
     with engine(database_of([[0] * 1500, [0] * (top - 1)], 1), top) as counter:
         survivors = Survivors.root()
         for level in range(1, top + 1):

@@ -6,10 +6,12 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from tests.engines import inputs
+from tests.engines.dictionary import DictionaryCounter
 from tests.engines.inputs import Input
 
 from pathveil import TimeGrid, Universe, publish, read_trajectories
 from pathveil.errors import ParameterError
+from pathveil.mechanism import grow
 
 MADE_UP = inputs.made_up()
 
@@ -30,6 +32,21 @@ def released(source, given, engine, method="full", **more):
     tree, paths = release.tree, release.paths()
     arrays = (tree.parent, tree.location, tree.noisy_count, paths.offsets, paths.codes)
     return [array.tolist() for array in (*arrays, paths.weights)]
+
+
+def released_by_dictionary(source, given, method="full"):
+    """The same, counted by the oracle."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grow, "MemoryCounter", DictionaryCounter)
+        return released(source, given, "memory", method)
+
+
+@pytest.mark.parametrize("method", ["basic", "full"])
+@pytest.mark.parametrize("name", MADE_UP)
+def test_memory_releases_what_the_dictionary_releases(name, method):
+    given = MADE_UP[name]
+    expected = released_by_dictionary(given.table, given, method)
+    assert released(given.table, given, "memory", method) == expected
 
 
 def test_the_inputs_make_trees():
@@ -91,27 +108,31 @@ def timed(given, grid):
     return Input(given.table, given.universe, {**people, **times})
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "nycflights13",
-        "kosarak",
-        *(pytest.param(n, marks=pytest.mark.long) for n in ("msnbc", "cabspotting", "stm_like")),
-        pytest.param("mibici", marks=pytest.mark.long),
-    ],
-)
-def test_real_data(name):
-    given = real(name)
-    assert released(given.table, given, "duckdb") == released(given.table, given, "memory")
+LONG = [pytest.param(n, marks=pytest.mark.long) for n in inputs.LARGE]
+TIMED = [("nycflights13", "6h"), ("mibici", "weekday-hour"), ("cabspotting", "6h")]
 
 
+def released_by_all(given, method):
+    """By the dictionary; memory and DuckDB must give the same."""
+    expected = released_by_dictionary(given.table, given, method)
+    assert len(expected[0]) > 10  # a tree, not a stump
+    assert released(given.table, given, "memory", method) == expected
+    assert released(given.table, given, "duckdb", method) == expected
+    return expected
+
+
+@pytest.mark.parametrize("method", ["basic", "full"])
+@pytest.mark.parametrize("name", [*inputs.SMALL, *LONG])
+def test_real_data(name, method):
+    released_by_all(real(name), method)
+
+
+@pytest.mark.parametrize("method", ["basic", "full"])
 @pytest.mark.parametrize(
-    ("name", "grid"),
-    [("nycflights13", "6h"), pytest.param("mibici", "weekday-hour", marks=pytest.mark.long)],
+    ("name", "grid"), [TIMED[0], *(pytest.param(*t, marks=pytest.mark.long) for t in TIMED[1:])]
 )
-def test_real_times(name, grid):
-    given = timed(real(name), grid)
-    assert released(given.table, given, "duckdb") == released(given.table, given, "memory")
+def test_real_times(name, grid, method):
+    released_by_all(timed(real(name), grid), method)
 
 
 @pytest.mark.parametrize(

@@ -5,23 +5,34 @@ Every test here is in one group, so that one cluster serves them all.
 
 import threading
 import time
+from functools import partial
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import given as examples
 from tests.commands import environment, finish, spawn
+from tests.engines import inputs
 from tests.engines.cluster import environment as cluster_environment
 from tests.engines.cluster import find_java
-from tests.engines.conftest import list_table
-from tests.engines.test_counting import check_every_level
-from tests.engines.test_every_engine import MADE_UP, real, released
+from tests.engines.conftest import in_spark
+from tests.engines.inputs import Input
+from tests.engines.test_counting import check_every_level, runs
+from tests.engines.test_every_engine import (
+    MADE_UP,
+    TIMED,
+    real,
+    released,
+    released_by_all,
+    timed,
+)
 
 from pathveil import publish, read_release
 from pathveil.errors import InputError, ParameterError
 from pathveil.model.universe import Universe
-from pathveil.raw.counting.spark_counter import SparkCounter
-from pathveil.raw.reading_plan import plan_reading
-from pathveil.raw.sources.spark_table import SparkTable
+from pathveil.raw.counting.spark_session import read_table
 
 pytestmark = [
     pytest.mark.long,  # Spark takes a minute to install and half of one to start
@@ -39,30 +50,102 @@ def frame_of(session, table):
 def test_spark_releases_what_memory_releases(cluster, name):
     given = MADE_UP[name]
     frame = frame_of(cluster.session, given.table)
-    assert released(frame, given, "auto") == released(given.table, given, "memory")
+    for method in ("basic", "full"):
+        expected = released(given.table, given, "memory", method)
+        assert released(frame, given, "auto", method) == expected
 
 
-def test_real_data_from_parquet_files(cluster):
-    given = real("nycflights13")
+@pytest.mark.parametrize("name", [*inputs.SMALL, *inputs.LARGE])
+def test_real_data_from_parquet_files(cluster, name):
+    """All of it, by all engines and the dictionary."""
+    given = real(name)
     frame = cluster.session.read.parquet(str(given.table))
     for method in ("basic", "full"):
-        assert released(frame, given, "spark", method) == released(
-            given.table, given, "memory", method
-        )
+        assert released(frame, given, "spark", method) == released_by_all(given, method)
+
+
+@pytest.mark.parametrize(("name", "grid"), TIMED)
+def test_real_times_from_parquet_files(cluster, name, grid):
+    given = timed(real(name), grid)
+    frame = cluster.session.read.parquet(str(given.table))
+    for method in ("basic", "full"):
+        assert released(frame, given, "spark", method) == released_by_all(given, method)
 
 
 def test_levels_like_the_dictionary(cluster):
     """Nodes that nobody visited, nodes that died, trajectories that end."""
-
-    def in_spark(database):
-        table = SparkTable(frame_of(cluster.session, list_table(database)))
-        reading = {"unit": "who", "location": "where"}
-        _, plan = plan_reading(lambda: table, database.universe, **reading)
-        return SparkCounter(table, plan, 4)
-
     rows = [[0, 1, 2], [0, 1], [0], [2, 2, 2], [], [0, 1, 2, 1]]
     levels = [[(0, 0), (0, 1), (0, 2)], [(0, 1), (1, 0), (2, 2)], [(0, 2)]]
-    check_every_level(in_spark, (3, rows, levels))
+    check_every_level(partial(in_spark, cluster.session), (3, rows, levels))
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(run=runs())
+def test_any_levels_like_the_dictionary(cluster, run):
+    check_every_level(partial(in_spark, cluster.session), run)
+
+
+def test_tables_of_a_catalog_and_other_formats(cluster, tmp_path):
+    """What Spark can read by a name or a format; Delta and Iceberg are such formats."""
+    given = MADE_UP["week"]
+    frame, expected = frame_of(cluster.session, given.table), released(given.table, given, "memory")
+    frame.write.orc(str(tmp_path / "orc"))
+    cluster.session.sql("CREATE DATABASE IF NOT EXISTS shop")
+    frame.write.option("path", str(tmp_path / "table")).saveAsTable("shop.taps")
+    try:
+        for place in (
+            "table:shop.taps",
+            f"orc:{tmp_path / 'orc'}",
+            f"parquet:{tmp_path / 'table'}",
+        ):
+            read = read_table(cluster.session, place)
+            assert released(read, given, "spark") == expected
+    finally:
+        cluster.session.sql("DROP DATABASE shop CASCADE")
+
+
+@pytest.mark.parametrize("kind", ["delta", "iceberg"])
+def test_a_format_is_left_to_spark(cluster, kind):
+    """A source of our own under the format's name: its place arrives, its rows are counted."""
+    from pyspark.sql import types
+    from pyspark.sql.datasource import DataSource, DataSourceReader
+
+    given = MADE_UP["week"]
+    rows = given.table.select(["who", "when", "where"])
+
+    class Reader(DataSourceReader):
+        def read(self, partition):  # noqa: ARG002
+            yield from rows.to_batches()
+
+    class Format(DataSource):
+        @classmethod
+        def name(cls):
+            return kind
+
+        def schema(self):
+            numbers = [types.StructField(name, types.LongType()) for name in ("who", "when")]
+            place = {"place": self.options["path"]}
+            where = types.StructField("where", types.StringType(), metadata=place)
+            return types.StructType([*numbers, where])
+
+        def reader(self, schema):  # noqa: ARG002
+            return Reader()
+
+    cluster.session.dataSource.register(Format)
+    read = read_table(cluster.session, f"{kind}:some/place")
+    assert read.schema["where"].metadata["place"] == "some/place"
+    assert released(read, given, "spark") == released(given.table, given, "memory")
+
+
+def test_list_rows_above_the_bound_are_chosen_by_their_contents(cluster):
+    """The one difference: a table has no order, so the first c of a unit's rows are not known."""
+    table = pa.table({"who": [1] * 40, "where": [["b"]] * 20 + [["a"]] * 20})
+    given = Input(table, Universe("ab"), {"unit": "who", "location": "where"})
+    one, other = (
+        released(cluster.session.createDataFrame(rows).repartition(3), given, "spark")
+        for rows in (table, table.take(pa.array(range(39, -1, -1))))
+    )
+    assert one == other
 
 
 def test_a_table_has_no_order_of_its_own(cluster):

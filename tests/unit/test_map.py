@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from pathveil.model.paths import Paths
 from pathveil.model.universe import Universe
-from pathveil.report.map import HEIGHTS, MOST_SPOTS, SHADES, WIDTH, draw_map
+from pathveil.report.map import MOST_SPOTS, SHADES, draw_map
+from pathveil.report.projection import HEIGHTS, WIDTH
 
 
 class Release:

@@ -8,7 +8,9 @@ from pathveil.cli.audit import audit
 from pathveil.cli.count import count
 from pathveil.cli.demo import demo
 from pathveil.cli.evaluate import evaluate
+from pathveil.cli.exit_codes import IN_ONE_LINE
 from pathveil.cli.explain import explain
+from pathveil.cli.explore import explore
 from pathveil.cli.export import export
 from pathveil.cli.keygen import keygen
 from pathveil.cli.ledger import ledger
@@ -16,10 +18,12 @@ from pathveil.cli.patterns import patterns
 from pathveil.cli.plan import plan
 from pathveil.cli.publish import publish
 from pathveil.cli.registry import registry
+from pathveil.cli.report import report
 from pathveil.cli.reproduce import reproduce
 from pathveil.cli.sign import sign
 from pathveil.cli.simulate import simulate
 from pathveil.cli.universe import universe
+from pathveil.cli.verbosity import Quiet, Verbose, choose, with_verbosity
 from pathveil.cli.verify import verify
 
 app = typer.Typer(
@@ -27,8 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     help="Publish who-went-where data under differential privacy, and use what was published.",
-    epilog="Start with `pathveil demo`. Exit codes: 0 done, 1 an audit's alarm, 2 the request "
-    "or the data can't be used, 130 interrupted.",
+    epilog=f"Start with `pathveil demo`. Exit codes: {IN_ONE_LINE}.",
 )
 
 _START, _USE, _INSIDE = "Publish", "Use a release", "Look inside (not for publication)"
@@ -44,6 +47,8 @@ for command, panel in (
     (registry, _START),
     (count, _USE),
     (patterns, _USE),
+    (report, _USE),
+    (explore, _USE),
     (export, _USE),
     (evaluate, _INSIDE),
     (reproduce, _INSIDE),
@@ -52,6 +57,9 @@ for command, panel in (
 ):
     app.command(rich_help_panel=panel)(command)
 app.add_typer(ledger, rich_help_panel=_START)
+for registered in (*app.registered_commands, *ledger.registered_commands):
+    if registered.callback is not None:
+        registered.callback = with_verbosity(registered.callback)
 
 
 def _version(wanted: bool) -> None:
@@ -65,8 +73,11 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def root(
     *,
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001  (its callback answers)
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Publish who-went-where data under differential privacy, and use what was published."""
+    choose(quiet=quiet, verbose=verbose)

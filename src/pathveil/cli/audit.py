@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pathveil.cli import options
+from pathveil.cli import completion, options
+from pathveil.cli.exit_codes import ALARM
 
 if TYPE_CHECKING:
     from pathveil.audit.software import SoftwareAudit
-
-ALARM = 1
 
 
 def audit(
     method: Annotated[
         str,
         typer.Option(
-            help="'basic' or 'full' (they share one gate), 'calibrated', or 'all' of them."
+            help="'basic' or 'full' (they share one gate), 'calibrated', or 'all' of them.",
+            autocompletion=completion.one_of(completion.AUDITED_METHODS),
         ),
     ] = "all",
     epsilon: Annotated[

@@ -59,7 +59,7 @@ def charged(account: "Account | None", parameters: "Parameters") -> Iterator["Ch
         _tell_balance(charge)
         yield charge
     except BaseException:
-        _say(str(charge))
+        _say_even_if_quiet(str(charge))
         raise
 
 
@@ -71,7 +71,7 @@ def _charge(account: "Account", parameters: "Parameters") -> "Charge":
     except PathveilError:
         raise
     except BaseException:  # stopped at the very moment
-        _say(
+        _say_even_if_quiet(
             f"ε = {parameters.budget} may be charged already: see `pathveil ledger history "
             f"{account.name}`."
         )
@@ -94,3 +94,9 @@ def _say(message: str) -> None:
     from pathveil.cli.console import stderr_console
 
     stderr_console().print(message, markup=False, highlight=False, soft_wrap=True)
+
+
+def _say_even_if_quiet(message: str) -> None:
+    from pathveil.cli.console import error_console
+
+    error_console().print(message, markup=False, highlight=False, soft_wrap=True)

@@ -11,6 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from pathveil.cli.verbosity import Verbosity, verbosity
+
 
 class _ResultConsole(Console):
     def on_broken_pipe(self) -> None:
@@ -24,8 +26,19 @@ def stdout_console() -> Console:
 
 
 def stderr_console() -> Console:
-    """For messages and progress."""
+    """For messages and progress; silent with --quiet."""
+    return Console(stderr=True, quiet=verbosity() is Verbosity.QUIET)
+
+
+def error_console() -> Console:
+    """For errors and what belongs to them: said even with --quiet."""
     return Console(stderr=True)
+
+
+def say_step(words: str) -> None:
+    """With --verbose, one line on stderr: constant words and public parameters only."""
+    if verbosity() is Verbosity.VERBOSE:
+        stderr_console().print(words, markup=False, highlight=False, soft_wrap=True, style="dim")
 
 
 def print_json(value: object) -> None:
@@ -55,7 +68,12 @@ def _plain(cell: Any) -> Any:
 
 @contextmanager
 def progress(description: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
-    """A progress bar with the time left, on stderr; gives a function to set how much is done."""
+    """A progress bar with the time left, on stderr; gives a function to set how much is done.
+
+    Args:
+        description: the step, in constant words and public parameters.
+        total: what "all done" is; None if that is not known, and then no time left is either.
+    """
     from rich.progress import (
         BarColumn,
         Progress,
@@ -69,11 +87,12 @@ def progress(description: str, total: float | None = None) -> Iterator[Callable[
         TextColumn("{task.description}"),
         BarColumn(),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        *(() if total is None else (TextColumn("left"), TimeRemainingColumn())),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
+        disable=console.quiet or not console.is_terminal,
     )
+    say_step(f"{description} …")
     with bar:
         task = bar.add_task(description, total=total)
         yield lambda done: bar.update(task, completed=done)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pathveil.cli import options, times
+from pathveil.cli import completion, options, times
 
 
 def count(
@@ -14,6 +14,7 @@ def count(
         typer.Argument(
             metavar="STOP...",
             help="Location labels; STOP@07:00-10:00 asks for a visit in that time window.",
+            autocompletion=completion.released_locations,
             show_default=False,
         ),
     ],

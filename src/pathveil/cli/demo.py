@@ -7,6 +7,8 @@ import typer
 
 from pathveil.cli import options
 
+WEEK = 1
+
 
 def demo(
     riders: Annotated[int, typer.Option(help="Number of simulated riders.")] = 120_000,
@@ -26,7 +28,7 @@ def demo(
     """
     from pathveil.cli.console import progress, stderr_console
     from pathveil.cli.publish import publish_with_progress
-    from pathveil.cli.summary import print_summary
+    from pathveil.cli.summary import journeys, print_summary
     from pathveil.model.parameters import Parameters
     from pathveil.raw.database import TrajectoryDatabase
     from pathveil.release.bundle import check_free
@@ -38,7 +40,8 @@ def demo(
         epsilon=epsilon, height=height, universe_size=stops, method=options.DEFAULT_METHOD
     )
     with progress(f"Simulating {riders:,} riders on {stops:,} stops"):
-        week = simulate_week(riders, stops)
+        # Always the same week, so that people can compare; the noise is new every time.
+        week = simulate_week(riders, stops, seed=WEEK)
         database = TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
     release = publish_with_progress(database, parameters)
     with progress("Writing"):
@@ -46,10 +49,8 @@ def demo(
     print_summary(release, folder, json=json)
     if not json:
         console = stderr_console()
-        journeys = [set(p.locations) for p in release.top_patterns(50, min_length=2, max_length=2)]
-        question = next((sorted(stops) for stops in journeys if len(stops) > 1), None)
-        if question:
-            command = f"pathveil count {folder} {' '.join(question)}"
+        for journey in journeys(release, 1):
+            command = f"pathveil count {folder} {' '.join(journey.locations)}"
             console.print(f"Try: {command}", markup=False, highlight=False)
         page = folder / "report.html"
         console.print(f"Or open {page} in a browser.", markup=False, highlight=False)

@@ -5,6 +5,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from pathveil.cli import completion
+
 _ENGINE = "The engine"
 
 EngineName: TypeAlias = Annotated[
@@ -15,6 +17,7 @@ EngineName: TypeAlias = Annotated[
         "the data is; 'spark', a cluster; 'auto' takes duckdb for files that would fill half of "
         "the memory. duckdb and spark can't do --method calibrated, --height auto, --universe "
         "discover or --taxonomy.",
+        autocompletion=completion.one_of(completion.ENGINES),
         rich_help_panel=_ENGINE,
     ),
 ]
@@ -29,9 +32,9 @@ Spill: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="With duckdb: an existing folder for what does not fit into memory, raw data among "
-        "it. It is kept in a private folder there, which is removed at the end. Default: the "
-        "system's folder for temporary files.",
+        help="With duckdb, and with spark for what it keeps on this machine: an existing folder "
+        "for what does not fit into memory, raw data among it. It is kept in a private folder "
+        "there, which is removed at the end. Default: the system's folder for temporary files.",
         rich_help_panel=_ENGINE,
     ),
 ]
@@ -39,8 +42,9 @@ Master: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="With spark: the cluster, such as spark://host:7077. INPUT is then a place that its "
-        "workers can read: Parquet, or delta:…, iceberg:…, table:NAME.",
+        help="With spark: the cluster, such as spark://host:7077, or local[2] for this machine. "
+        "INPUT is then a place that its workers can read: Parquet, or delta:…, iceberg:…, orc:…, "
+        "table:NAME; not CSV, not a database. Visits need an order or a time column.",
         rich_help_panel=_ENGINE,
     ),
 ]

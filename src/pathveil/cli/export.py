@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pathveil.cli import options
+from pathveil.cli import completion, options
 
 
 def export(
@@ -20,20 +20,23 @@ def export(
             "-f",
             help="'csv' or 'parquet' (one row per visit), 'geojson' or 'geoparquet' (flows as "
             "lines), or 'xes' (an event log for process mining). Default: by the file's ending.",
+            autocompletion=completion.one_of(completion.FORMATS),
         ),
     ] = None,
     names: Annotated[
         str,
         typer.Option(
             help="Column names of csv and parquet: 'pathveil', 'scikit-mobility', 'movingpandas' "
-            "or 'gtfs'."
+            "or 'gtfs'.",
+            autocompletion=completion.one_of(completion.NAMES),
         ),
     ] = "pathveil",
     flows: Annotated[
         str,
         typer.Option(
             help="Flows of geojson and geoparquet: 'transitions' (what directly follows what) or "
-            "'origin-destination'."
+            "'origin-destination'.",
+            autocompletion=completion.one_of(completion.FLOWS),
         ),
     ] = "transitions",
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,

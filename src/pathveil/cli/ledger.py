@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pathveil.cli import options
+from pathveil.cli import completion, options
 
 if TYPE_CHECKING:
     from pathveil.ledger.entries import Entry
@@ -25,12 +25,18 @@ Name = Annotated[
     typer.Argument(
         metavar="NAME",
         help="The dataset: who it is about, not one file of it. It is printed on certificates.",
+        autocompletion=completion.ledger_datasets,
         show_default=False,
     ),
 ]
 OneOrAll = Annotated[
     str | None,
-    typer.Argument(metavar="[NAME]", help="One dataset only.", show_default=False),
+    typer.Argument(
+        metavar="[NAME]",
+        help="One dataset only.",
+        autocompletion=completion.ledger_datasets,
+        show_default=False,
+    ),
 ]
 Populations = Annotated[
     list[str] | None,
@@ -61,7 +67,8 @@ def init(
         typer.Option(
             help="Begin anew with each calendar year, quarter, month, week or day (UTC). A person "
             "who is in the data of two periods loses both limits. Without it the limit holds for "
-            "ever."
+            "ever.",
+            autocompletion=completion.one_of(completion.PERIODS),
         ),
     ] = None,
     population: Populations = None,

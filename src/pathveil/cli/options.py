@@ -5,6 +5,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from pathveil.cli import completion
+
 _DATA, _PRIVACY, _OUTPUT = "The data", "The privacy", "The output"
 
 Universe: TypeAlias = Annotated[
@@ -81,6 +83,7 @@ TimeZone: TypeAlias = Annotated[
         "--time-zone",
         help="IANA name of the public time zone whose wall clock decides, such as "
         "America/Montreal.",
+        autocompletion=completion.time_zones,
         rich_help_panel=_DATA,
     ),
 ]
@@ -125,6 +128,7 @@ Height: TypeAlias = Annotated[
         "--height",
         help="Height of the prefix tree: trajectories are cut after this many locations. "
         "10 to 16 suits most data; 'auto' spends a twentieth of ε on choosing it.",
+        autocompletion=completion.one_of(completion.HEIGHTS),
         rich_help_panel=_PRIVACY,
     ),
 ]
@@ -134,6 +138,7 @@ Method: TypeAlias = Annotated[
         help="'calibrated' (measures more than the paper's tree, and calibrates to it: several "
         "times more accurate), 'full' (the paper's, with constrained inference) or 'basic' (the "
         "paper's noisy counts as they are).",
+        autocompletion=completion.one_of(completion.METHODS),
         rich_help_panel=_PRIVACY,
     ),
 ]
@@ -143,6 +148,7 @@ Threshold: TypeAlias = Annotated[
     typer.Option(
         help="Smallest noisy count that is kept: 'auto' (few invented paths), 'paper' "
         "(two standard deviations) or a whole number.",
+        autocompletion=completion.one_of(completion.THRESHOLDS),
         rich_help_panel=_PRIVACY,
     ),
 ]

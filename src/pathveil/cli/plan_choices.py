@@ -1,6 +1,6 @@
 """What `pathveil plan` says about choices: c, a height and a universe that are still open."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -75,9 +75,59 @@ def _noise(epsilon: "Fraction") -> str:
     return f"{noise_deviation(epsilon):,.1f}"
 
 
-def print_discovery(parameters: "Parameters", *, json: bool) -> None:
+def discovery_as_json(parameters: "Parameters") -> dict[str, Any]:
+    """For scripts: what can be said before the universe is known."""
+    found = _discovery(parameters)
+    return {
+        "epsilon": str(parameters.budget),
+        "delta": str(parameters.delta),
+        "height": parameters.height,
+        "height_is_open": parameters.height_is_open,
+        "max_trajectories_per_unit": parameters.max_trajectories_per_unit,
+        "discovery": {
+            "budget": str(parameters.preparations[0].budget),
+            "threshold": found.threshold,
+            "smallest_count_likely_to_be_named": found.needed,
+        },
+        "if_the_universe_has": {
+            str(size): {"noise": noise, "smallest_count_likely_to_survive": survives}
+            for size, (noise, survives) in found.sizes.items()
+        },
+    }
+
+
+def print_discovery(parameters: "Parameters") -> None:
     """What can be said before the universe is known: what labels and paths need to be seen."""
-    from pathveil.cli.console import print_json, print_table, stdout_console
+    from pathveil.cli.console import print_table, stdout_console
+
+    found = _discovery(parameters)
+    print_table(
+        f"Forecast for ε = {parameters.budget}, δ = {parameters.delta}, an unknown universe",
+        ["if so many are named", "noise per count", "a path needs about so many trajectories"],
+        [
+            (f"{size:,}", f"{noise:,.1f}", f"{survives:,}")
+            for size, (noise, survives) in found.sizes.items()
+        ],
+        numbers={0, 1, 2},
+    )
+    console = stdout_console()
+    for line in (
+        f"A label needs about {found.needed:,} trajectories to be named (with 95% certainty).",
+        *_open_choices(parameters),
+        "For a whole forecast, say how many you expect: --universe-size N.",
+    ):
+        console.print(line, highlight=False)
+
+
+class _Discovery(NamedTuple):
+    """θ of a label, the count with which it is named, and (noise, survivor) by size of |L|."""
+
+    threshold: int
+    needed: int
+    sizes: dict[int, tuple[float, int]]
+
+
+def _discovery(parameters: "Parameters") -> _Discovery:
     from pathveil.model.contribution_forecast import first_level
     from pathveil.model.forecast import noise_deviation, smallest_survivor
     from pathveil.model.label_discovery import discovery_threshold
@@ -85,45 +135,8 @@ def print_discovery(parameters: "Parameters", *, json: bool) -> None:
     naming = parameters.preparations[0]
     contribution = parameters.max_trajectories_per_unit
     threshold = discovery_threshold(naming.epsilon, contribution, naming.delta)
-    needed = smallest_survivor(threshold, naming.epsilon)
     sizes = {}
     for size in SIZES:
         epsilon, least = first_level(parameters.with_universe_size(size))
         sizes[size] = (noise_deviation(epsilon), smallest_survivor(least, epsilon))
-    if json:
-        print_json(
-            {
-                "epsilon": str(parameters.budget),
-                "delta": str(parameters.delta),
-                "height": parameters.height,
-                "height_is_open": parameters.height_is_open,
-                "max_trajectories_per_unit": contribution,
-                "discovery": {
-                    "budget": str(naming.budget),
-                    "threshold": threshold,
-                    "smallest_count_likely_to_be_named": needed,
-                },
-                "if_the_universe_has": {
-                    str(size): {"noise": noise, "smallest_count_likely_to_survive": survives}
-                    for size, (noise, survives) in sizes.items()
-                },
-            }
-        )
-        return
-    print_table(
-        f"Forecast for ε = {parameters.budget}, δ = {parameters.delta}, an unknown universe",
-        ["if so many are named", "noise per count", "a path needs about so many trajectories"],
-        [
-            (f"{size:,}", f"{noise:,.1f}", f"{survives:,}")
-            for size, (noise, survives) in sizes.items()
-        ],
-        numbers={0, 1, 2},
-    )
-    console = stdout_console()
-    for line in (
-        f"A label needs about {needed:,} trajectories to be named (with 95% certainty).",
-        *_open_choices(parameters),
-        "For a whole forecast, say how many you expect: --universe-size N.",
-        "Nothing was read or spent.",
-    ):
-        console.print(line, highlight=False)
+    return _Discovery(threshold, smallest_survivor(threshold, naming.epsilon), sizes)

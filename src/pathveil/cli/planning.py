@@ -39,6 +39,7 @@ def planned_parameters(
     time_grid: str | None = None,
     epsilon_per_trip: str | None = None,
     delta: str | None = None,
+    taxonomy: str | None = None,
 ) -> "Parameters":
     """The parameters that a run with these choices would have.
 
@@ -48,6 +49,7 @@ def planned_parameters(
     Raises:
         ParameterError: if a choice can't be used, or the universe is given twice or not at all.
     """
+    from pathveil.cli.taxonomies import zones_for
     from pathveil.errors import ParameterError
     from pathveil.model.budget import Budget
     from pathveil.model.label_discovery import DISCOVER
@@ -56,14 +58,18 @@ def planned_parameters(
     from pathveil.model.universe import Universe
 
     size: int | None
+    zones = None
     if universe == DISCOVER:
         size = None
     elif universe is not None and universe_size is None:
-        size = len(Universe.read(universe))
+        locations = Universe.read(universe)
+        size, zones = len(locations), zones_for(taxonomy, locations)
     elif universe is None and universe_size is not None:
         size = universe_size
     else:
         raise ParameterError("Give either --universe FILE or --universe-size N.")
+    if taxonomy is not None and zones is None:
+        raise ParameterError("A taxonomy is of a list of locations: give --universe FILE with it.")
     parameters = Parameters.choose(
         epsilon=Budget.choose(epsilon, epsilon_per_trip, max_trajectories_per_unit),
         height=height,
@@ -74,6 +80,7 @@ def planned_parameters(
         max_nodes=max_nodes,
         time_grid=None if time_grid is None else TimeGrid.parse(time_grid),
         delta=delta,
+        taxonomy=zones,
     )
     if size is None and universe_size is not None:
         return parameters.with_universe_size(universe_size)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pathveil.cli import engines, options, signing, times, trip_options
+from pathveil.cli import completion, engines, options, signing, times, trip_options
 
 if TYPE_CHECKING:
     from pathveil.ledger.ledger import Charge
@@ -63,6 +63,7 @@ def publish(
         typer.Option(
             help="Charge ε to this dataset of the ledger, before the data is opened, and refuse "
             "a run over its limit. The name is printed on the certificate.",
+            autocompletion=completion.ledger_datasets,
             rich_help_panel="The ledger",
         ),
     ] = None,

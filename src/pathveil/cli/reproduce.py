@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pathveil.cli import options
+from pathveil.cli import completion, options
 
 if TYPE_CHECKING:
     from pathveil.evaluation.reproduction.datasets import Columns, Dataset
@@ -22,6 +22,7 @@ def reproduce(
             "-d",
             help="'simulated', one of stm_like, msnbc, cabspotting, mibici, nycflights13, kosarak "
             "if you have it, or a CSV or Parquet file (then give --universe and the columns).",
+            autocompletion=completion.one_of(completion.DATASETS),
             rich_help_panel=_DATA,
         ),
     ],
@@ -70,6 +71,7 @@ def reproduce(
         str,
         typer.Option(
             help="'basic', 'full', 'both', 'calibrated' (beside Full) or 'all'.",
+            autocompletion=completion.one_of(completion.REPRODUCED_METHODS),
             rich_help_panel=_EXPERIMENT,
         ),
     ] = "both",
@@ -162,6 +164,7 @@ def _find(
 ) -> "Dataset":
     from pathveil.errors import ParameterError
     from pathveil.evaluation.reproduction import datasets
+    from pathveil.suggestions import did_you_mean
 
     if dataset == datasets.SIMULATED:
         return datasets.simulated(riders, stops, seed)
@@ -172,6 +175,7 @@ def _find(
         raise ParameterError(
             f"There is no dataset or file {dataset[:200]!r}; the names are "
             f"{', '.join((datasets.SIMULATED, *datasets.SHARED))}."
+            f"{did_you_mean(dataset, (datasets.SIMULATED, *datasets.SHARED))}"
         )
     return datasets.from_file(path, universe, columns, name=path.name)
 

@@ -1,8 +1,7 @@
 """Run a command and turn whatever goes wrong into one clear message and an exit code.
 
-0 done · 2 the request or the data can't be used · 70 a bug of ours · 130 interrupted (Ctrl-C) ·
-143 terminated. No traceback: it could quote people's data. Set PATHVEIL_DEBUG=1 to see it on
-your own terminal.
+`pathveil.cli.exit_codes` lists them. No traceback: it could quote people's data. Set
+PATHVEIL_DEBUG=1 to see it on your own terminal.
 """
 
 import io
@@ -11,11 +10,12 @@ import re
 import signal
 import sys
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from pathveil.cli import verbosity
+from pathveil.cli.exit_codes import BUG, OK, SIGNALLED, UNUSABLE
 from pathveil.errors import PathveilError
 
-OK, UNUSABLE, BUG, SIGNALLED = 0, 2, 70, 128
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _NOTHING_LEFT = "No half-written release was left behind."
 _ADDRESS = re.compile(
@@ -29,6 +29,7 @@ class Stopped(BaseException):
 
 def run(arguments: list[str]) -> int:
     """Run ``pathveil`` with these arguments; the exit code."""
+    verbosity.begin()
     for number in _STOPPING:
         if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
             signal.signal(number, _stop)
@@ -74,10 +75,18 @@ def _invoke(arguments: list[str]) -> int:
     except typer.TyperException as error:
         asked = getattr(error, "ctx", None)
         where = asked.command_path if asked else "pathveil"
-        message = error.format_message()
+        message = _with_suggestion(error)
         stop = "" if message.endswith((".", "?", ")")) else "."
         return _fail(f"{message}{stop} Try '{where} --help'.", UNUSABLE)
     return OK
+
+
+def _with_suggestion(error: Any) -> str:
+    """The message, an option that was perhaps meant said as it is for all other words."""
+    meant = getattr(error, "possibilities", None)
+    if not meant:
+        return str(error.format_message())
+    return f"{error.message}. Did you mean {' or '.join(sorted(meant))}?"
 
 
 def _stop(number: int, _frame: FrameType | None) -> NoReturn:
@@ -110,9 +119,9 @@ def _fail(message: str, code: int) -> int:
         import traceback
 
         traceback.print_exc()
-    from pathveil.cli.console import stderr_console
+    from pathveil.cli.console import error_console
 
-    console = stderr_console()
+    console = error_console()
     console.print("error:", style="bold red", end=" ")
     console.print(without_addresses(message), markup=False, highlight=False, soft_wrap=True)
     return code

@@ -4,9 +4,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathveil.analysis.patterns import Pattern
+    from pathveil.model.parameters import Parameters
     from pathveil.release.release import Release
 
-SHOWN_PATTERNS = 5
+SHOWN_JOURNEYS = 5
+LOOKED_AT = 200
+
+WORDS = {
+    "epsilon": "epsilon",
+    "delta": "delta",
+    "method": "method",
+    "universe_size": "locations in the universe",
+    "zones": "zones",
+    "time_slots": "time slots",
+    "height": "height",
+    "threshold": "threshold",
+    "visit_noise": "noise on the visitors of a location",
+    "max_trajectories_per_unit": "trajectories per unit, at most",
+    "released_trajectories": "released trajectories",
+    "distinct_paths": "distinct paths",
+    "tree_nodes": "tree nodes",
+    "deepest_level": "deepest level",
+    "status": "status",
+}
 
 
 def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
@@ -17,13 +38,14 @@ def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
     if json:
         print_json({**facts, "bundle": str(directory)})
         return
-    print_table("What was published", ["", ""], [*facts.items()], numbers={1})
-    patterns = release.top_patterns(SHOWN_PATTERNS, min_length=2)
-    if patterns:
+    known = {WORDS[key]: value for key, value in facts.items() if value is not None}
+    print_table("What was published", ["", ""], [*known.items()], numbers={1})
+    found = journeys(release, SHOWN_JOURNEYS)
+    if found:
         print_table(
-            "Most frequent journeys",
+            "Most frequent journeys between different locations",
             ["locations", "trajectories"],
-            [(" → ".join(pattern.locations), pattern.support) for pattern in patterns],
+            [(" → ".join(journey.locations), journey.support) for journey in found],
             numbers={1},
         )
     console = stdout_console()
@@ -33,21 +55,43 @@ def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
     console.print(str(directory), markup=False, highlight=False)
 
 
+def journeys(release: "Release", most: int) -> list["Pattern"]:
+    """The most frequent patterns that visit no location twice.
+
+    People return to where they began, so the most frequent patterns of all are often one location
+    and itself: true, but it tells nothing about where people go.
+    """
+    patterns = release.top_patterns(LOOKED_AT, min_length=2)
+    return [p for p in patterns if len(set(p.locations)) == len(p.locations)][:most]
+
+
 def _facts(release: "Release") -> dict[str, object]:
+    """By the keys of docs/json.md; what does not apply is None."""
     parameters, tree = release.parameters, release.tree
     return {
         "epsilon": str(parameters.budget),
-        **({"delta": str(parameters.delta)} if parameters.delta else {}),
+        "delta": str(parameters.delta) if parameters.delta else None,
         "method": parameters.method,
-        "locations in the universe": parameters.universe_size,
-        **({"zones": len(parameters.taxonomy)} if parameters.taxonomy else {}),
-        **({"time slots": len(parameters.time_grid)} if parameters.time_grid else {}),
+        "universe_size": parameters.universe_size,
+        "zones": len(parameters.taxonomy) if parameters.taxonomy else None,
+        "time_slots": len(parameters.time_grid) if parameters.time_grid else None,
         "height": parameters.height,
-        "threshold": parameters.threshold,
-        "trajectories per unit, at most": parameters.max_trajectories_per_unit,
-        "released trajectories": len(release),
-        "distinct paths": len(release.paths()),
-        "tree nodes": len(tree),
-        "deepest level": tree.depth,
+        **_accuracy(parameters),
+        "max_trajectories_per_unit": parameters.max_trajectories_per_unit,
+        "released_trajectories": len(release),
+        "distinct_paths": len(release.paths()),
+        "tree_nodes": len(tree),
+        "deepest_level": tree.depth,
         "status": release.certificate.status,
     }
+
+
+def _accuracy(parameters: "Parameters") -> dict[str, object]:
+    """What decides how fine the release is: θ, or the noise where every table has its own θ."""
+    from pathveil.model.forecast import noise_deviation
+    from pathveil.model.measurement_plan import MeasurementPlan
+
+    if parameters.method != "calibrated":
+        return {"threshold": parameters.threshold, "visit_noise": None}
+    visits = MeasurementPlan.of(parameters).visits
+    return {"threshold": None, "visit_noise": round(noise_deviation(visits.epsilon), 1)}

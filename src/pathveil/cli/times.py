@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from pathveil.cli import completion
+
 if TYPE_CHECKING:
     from pathveil.model.time_grid import TimeGrid
     from pathveil.release.release import Release
@@ -26,6 +28,7 @@ GridText: TypeAlias = Annotated[
         metavar="1h|15min|weekday-hour|FILE",
         help="Publish times in these public slots: of the day, of the week, or a CSV file of slot "
         "starts.",
+        autocompletion=completion.one_of(completion.TIME_GRIDS),
         rich_help_panel=_TIMES,
     ),
 ]

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from pathveil.cli import completion
+
 if TYPE_CHECKING:
     from pathveil.model.universe import Universe
 
@@ -28,6 +30,7 @@ Split: TypeAlias = Annotated[
         help="Split a unit's visits into trajectories by time: 'day', 'week' (Monday to Sunday), "
         "'gap:30min' (a new one after a longer pause; s, min, h or d); 'whole' makes one of all; "
         "'none' leaves them as the data has them.",
+        autocompletion=completion.one_of(completion.SPLITS),
         rich_help_panel=_DATA,
     ),
 ]
@@ -36,6 +39,7 @@ Repeats: TypeAlias = Annotated[
     typer.Option(
         help="Consecutive visits to one location: 'keep' them, or 'collapse' them into one. "
         "'auto' collapses points and keeps named locations.",
+        autocompletion=completion.one_of(completion.REPEATS),
         rich_help_panel=_DATA,
     ),
 ]
@@ -44,6 +48,7 @@ Keep: TypeAlias = Annotated[
     typer.Option(
         help="Of a unit with more trajectories than are used: keep the 'first' (by id or by time) "
         "or a random 'sample'.",
+        autocompletion=completion.one_of(completion.KEEPS),
         rich_help_panel=_DATA,
     ),
 ]

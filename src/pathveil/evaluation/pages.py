@@ -21,10 +21,12 @@ class Chart:
 
 def render(template: str, **values: Any) -> str:
     """Fill a template; the INTERNAL banner is always there."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("pathveil.evaluation", "templates"),
+        loader=ChoiceLoader(  # the style is that of the report
+            [PackageLoader(f"pathveil.{home}", "templates") for home in ("evaluation", "report")]
+        ),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

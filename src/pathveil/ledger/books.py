@@ -14,6 +14,7 @@ from pathveil.ledger.chain import Chain
 from pathveil.ledger.composition import Tally
 from pathveil.ledger.entries import Charged, Defined, Entry, Published, exact
 from pathveil.ledger.periods import Span, span_of
+from pathveil.suggestions import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +172,9 @@ class Books:
         if name not in self.datasets:
             known = ", ".join(map(repr, self.datasets)) or "none"
             raise LedgerError(
-                f"The ledger has no dataset {name!r}; it has: {known}. Set one up with `pathveil "
-                "ledger init NAME --limit EPSILON`."
+                f"The ledger has no dataset {name!r}; it has: {known}."
+                f"{did_you_mean(name, self.datasets)} Set one up with `pathveil ledger init NAME "
+                "--limit EPSILON`."
             )
         return self.datasets[name]
 

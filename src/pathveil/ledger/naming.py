@@ -5,6 +5,7 @@ import re
 from pathveil.errors import ParameterError
 from pathveil.ledger.entries import NAME
 from pathveil.ledger.periods import PERIODS, Period
+from pathveil.suggestions import did_you_mean
 
 _LONGEST_REASON = 500
 
@@ -32,7 +33,9 @@ def check_period(period: object) -> Period | None:
     if period is None:
         return None
     if period not in PERIODS:
-        raise ParameterError(f"The period must be one of {', '.join(PERIODS)}.")
+        raise ParameterError(
+            f"The period must be one of {', '.join(PERIODS)}.{did_you_mean(period, PERIODS)}"
+        )
     return period  # type: ignore[return-value]  # checked above
 
 

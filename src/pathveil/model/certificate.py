@@ -17,10 +17,12 @@ from pydantic import Field
 from pathveil.model.certificate_parts import (
     EXACT,
     POSITIVE,
+    FileRecord,
     Part,
     TaxonomyRecord,
     TimeGridRecord,
 )
+from pathveil.model.html_card import certificate_card
 from pathveil.model.measurement_plan import Measurement, MeasurementPlan
 from pathveil.model.parameters import Parameters
 from pathveil.model.preparation import Preparation
@@ -141,13 +143,6 @@ class LedgerRecord(Part):
     entry_sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="The hash of that entry.")
 
 
-class FileRecord(Part):
-    """A file of the bundle."""
-
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-    bytes: int = Field(ge=0)
-
-
 class Certificate(Part):
     """The certificate of one release."""
 
@@ -164,6 +159,9 @@ class Certificate(Part):
         default=None, description="The charge that paid for it; null: none was recorded."
     )
     files: dict[str, FileRecord] = Field(description="The bundle's own files.")
+
+    def _repr_html_(self) -> str:
+        return certificate_card(self)
 
     def adds_up(self) -> bool:
         """Whether the shares sum to ε exactly, and the paper's methods have one for each level.

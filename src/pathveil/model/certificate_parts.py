@@ -1,4 +1,4 @@
-"""Parts of the certificate about public inputs that have records of their own."""
+"""Parts of the certificate that are records of something else: public inputs, files."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -49,3 +49,10 @@ class TaxonomyRecord(Part):
             zone_share=str(both.zone_share),
             zone_threshold=both.zone_threshold,
         )
+
+
+class FileRecord(Part):
+    """A file of the bundle."""
+
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    bytes: int = Field(ge=0)

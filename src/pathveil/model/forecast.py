@@ -61,7 +61,10 @@ class Forecast:
     @classmethod
     def of(cls, parameters: Parameters) -> "Forecast":
         """Forecast a run. Reads nothing, spends nothing."""
-        noise = noise_deviation(parameters.level_epsilon)
+        # With zones, the counts of locations have a part of the level's budget only.
+        zones = parameters.sub_levels
+        epsilon = parameters.level_epsilon if zones is None else zones.location_epsilon
+        noise = noise_deviation(epsilon)
         expected = parameters.expected_nodes()
         # On level 1 there is one node per location at most (and slot, with times); the first
         # invented ones come from the root.
@@ -71,5 +74,5 @@ class Forecast:
             LevelForecast(i, parameters.level_budget, noise, invented[i - 1])
             for i in range(1, parameters.height + 1)
         )
-        survives = smallest_survivor(parameters.threshold, parameters.level_epsilon)
+        survives = smallest_survivor(parameters.threshold, epsilon)
         return cls(parameters, levels, survives, parameters.invented_per_node)

@@ -10,9 +10,10 @@ Three kinds, each counted in seconds of the wall clock from its own zero:
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Literal
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from pathveil.errors import ParameterError
+from pathveil.suggestions import did_you_mean
 
 Kind = Literal["day", "week", "dates"]
 DAY, WEEK = 86_400, 7 * 86_400
@@ -69,6 +70,7 @@ def check_time_zone(name: object) -> str:
         shown = f" {name[:80]!r}" if isinstance(name, str) else ""
         raise ParameterError(
             f"There is no time zone{shown}; give an IANA name such as America/Montreal or UTC."
+            f"{did_you_mean(name, sorted(available_timezones()))}"
         ) from None
 
 

@@ -22,6 +22,7 @@ from pathveil.model.thresholds import (
 )
 from pathveil.model.time_grid import TimeGrid, check_pairs
 from pathveil.model.universe import MAX_SIZE
+from pathveil.suggestions import did_you_mean
 
 Method = Literal["basic", "full", "calibrated"]
 METHODS: tuple[str, ...] = get_args(Method)
@@ -131,7 +132,9 @@ class Parameters:
         if height_is_open:
             spent.append(height_preparation(budget, contribution, method))
         if method not in METHODS:
-            raise ParameterError(f"The method must be one of {', '.join(METHODS)}.")
+            raise ParameterError(
+                f"The method must be one of {', '.join(METHODS)}.{did_you_mean(method, METHODS)}"
+            )
         parameters = cls(
             budget,
             height,

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 from pathveil.errors import UniverseError
 from pathveil.model.cells import Cells
 from pathveil.model.coordinates import Degrees, check_coordinates, check_length
+from pathveil.model.html_card import universe_card
+from pathveil.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from pathveil.model.gtfs import Level
@@ -213,6 +215,9 @@ class Universe:
         shown = ", ".join(map(repr, self.labels[:3])) + (", …" if len(self) > 3 else "")  # noqa: PLR2004
         return f"Universe({len(self)} locations: {shown})"
 
+    def _repr_html_(self) -> str:
+        return universe_card(self)
+
     @property
     def summary(self) -> str:
         """What may be said about it in one phrase."""
@@ -247,11 +252,7 @@ class Universe:
 
 def _unknown(label: str, labels: Sequence[str]) -> str:
     """Name a label of the asker's own that the universe lacks, with its nearest neighbour."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(label, labels[:20_000], n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"The universe has no location {label[:80]!r}.{hint}"
+    return f"The universe has no location {label[:80]!r}.{did_you_mean(label, labels)}"
 
 
 def _check_labels(labels: tuple[str, ...]) -> None:

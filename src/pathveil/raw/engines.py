@@ -27,6 +27,7 @@ from pathveil.raw.reading_plan import plan_reading
 from pathveil.raw.sources.databases.addresses import named_database
 from pathveil.raw.sources.opening import open_source, parquet_files
 from pathveil.raw.sources.spark_table import SparkTable, is_spark_frame
+from pathveil.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from pathveil.raw.counting.duckdb_counter import Dropped
@@ -48,7 +49,8 @@ class Engine:
     Attributes:
         name: "memory", "duckdb" or "spark".
         memory: about how much memory DuckDB's process may use.
-        spill: where DuckDB may write temporary files; None for the system's place.
+        spill: where DuckDB, or a Spark session of our own, may write temporary files; None for
+            the system's place.
         master: the Spark cluster, if the input is not a DataFrame already.
     """
 
@@ -79,7 +81,10 @@ class Engine:
         """
         parse_memory(memory)
         if name not in ENGINES:
-            raise ParameterError(f"The engine is one of {', '.join(map(repr, ENGINES))}.")
+            raise ParameterError(
+                f"The engine is one of {', '.join(map(repr, ENGINES))}."
+                f"{did_you_mean(name, ENGINES)}"
+            )
         if isinstance(source, TrajectoryDatabase | SqlCounter):
             name = _engine_of(source, name)
         elif is_spark_frame(source) or master is not None:
@@ -95,7 +100,13 @@ class Engine:
             is_large = unsupported(parameters) is None and _is_large(source)
             name = DUCKDB if is_large and _has_duckdb() else MEMORY
         check_engine(name, parameters)
-        if name == DUCKDB and spill is not None:
+        if name == SPARK and master is not None:
+            from pathveil.raw.counting.spark_session import check_cluster
+
+            check_cluster(master, source)
+        if name == DUCKDB and not _has_duckdb():
+            raise ParameterError("The engine 'duckdb' needs DuckDB: install pathveil[duckdb].")
+        if name != MEMORY and spill is not None:
             from pathveil.raw.spilling import check_spill_folder
 
             check_spill_folder(Path(spill))
@@ -163,7 +174,7 @@ class Engine:
         from pathveil.raw.counting.spark_counter import SparkCounter
         from pathveil.raw.counting.spark_session import opened_table
 
-        with opened_table(source, self.master) as frame:
+        with opened_table(source, self.master, self.spill) as frame:
             table = SparkTable(frame)
             _, plan = plan_reading(lambda: table, universe, **reading)
             with SparkCounter(table, plan, height) as counter:

@@ -15,8 +15,15 @@ from pathlib import Path
 from pathveil.errors import ParameterError
 from pathveil.locked_folders import locked_folder, remove_abandoned
 
-# Its standard input ends when we do, however that happens.
-_WATCH = 'cat >/dev/null; rm -rf -- "$0"'
+# Its standard input ends when we do, however that happens. A program that we started may write for
+# a moment longer (Spark's Java), so once is not enough.
+_WATCH = """
+cat >/dev/null
+for again in 1 2 3 4 5; do
+    rm -rf -- "$0" && [ ! -e "$0" ] && exit
+    sleep 1
+done
+"""
 
 
 @contextmanager

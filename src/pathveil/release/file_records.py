@@ -4,7 +4,8 @@ import hashlib
 from pathlib import Path
 
 from pathveil.errors import ReleaseError
-from pathveil.model.certificate import CERTIFICATE_FILE, Certificate, FileRecord
+from pathveil.model.certificate import CERTIFICATE_FILE, Certificate
+from pathveil.model.certificate_parts import FileRecord
 
 # Added after the certificate was written, so the certificate can't list it; it lists the others.
 SIGNATURE = "signature.json"

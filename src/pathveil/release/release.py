@@ -25,6 +25,7 @@ from pathveil.model.universe import Universe
 from pathveil.release.exports.methods import Exports
 from pathveil.release.generate import distinct_paths
 from pathveil.release.mining import Mining
+from pathveil.release.showing import Shown
 from pathveil.release.time_view import TimeView
 from pathveil.release.zone_view import WithZones, ZoneView, one_granularity
 from pathveil.uncertainty.error_table import USUAL_LEVEL, ErrorTable
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from pathveil.uncertainty.error_model import ErrorModel
 
 
-class Release(Mining, Exports):
+class Release(Mining, Exports, Shown):
     """A differentially private release of a trajectory database.
 
     Everything here derives from the noisy tree and public parameters; asking costs no budget.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pathveil.errors import ParameterError, ReleaseError
-from pathveil.model.certificate import FileRecord
+from pathveil.model.certificate_parts import FileRecord
 from pathveil.release.file_records import SIGNATURE, file_records
 from pathveil.release.signing_keys import fingerprint, raw, require_cryptography
 

@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 from pathveil.analysis.flows import visits
 from pathveil.model.paths import WeightedPaths
 from pathveil.model.universe import Universe
+from pathveil.report.projection import WIDTH, place
 
-WIDTH = 800  # of the picture, in its own units
-HEIGHTS = (200, 800)  # its least and largest height
 MOST_SPOTS = 20_000
-MARGIN = 16
 SHADES = 6
 _SMALLEST, _LARGEST, _ROOMY = 2.0, 14.0, 40.0  # diameters of spots; _ROOMY where few are
 _FAINTEST = 0.4
@@ -62,36 +60,19 @@ class Map:
 
 def draw_map(release: WeightedPaths) -> Map | None:
     """The map of a release; None if no location has coordinates."""
-    universe = release.universe
-    if universe.latitude is None or universe.longitude is None:
+    placed = place(release.universe)
+    if placed is None:
         return None
-    placed = np.flatnonzero(~np.isnan(universe.latitude))
-    counts = visits(release).counts[placed]
-    across, down, height = _project(universe.latitude[placed], universe.longitude[placed])
-    x, y, counts = _merge(across, down, counts, height)
+    height = placed.height
+    x, y, counts = _merge(placed.x, placed.y, visits(release).counts[placed.codes], height)
     most = int(counts.max(initial=0))
     return Map(
         width=WIDTH,
         height=height,
         layers=tuple(_layers(x, y, counts, most, _largest(len(x), height))),
         title="Map of the locations, with released visits",
-        description=_description(universe, len(placed), counts, most),
+        description=_description(release.universe, len(placed.codes), counts, most),
     )
-
-
-def _project(
-    latitude: NDArray[np.float64], longitude: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    """Places on the picture and its height: true to shape in the middle of the map."""
-    middle = math.radians(float(latitude.min() + latitude.max()) / 2)
-    across = (longitude - longitude.min()) * max(math.cos(middle), 0.01)
-    up = latitude - latitude.min()
-    wide, tall = max(float(across.max()), 1e-9), max(float(up.max()), 1e-9)
-    scale = min((WIDTH - 2 * MARGIN) / wide, (HEIGHTS[1] - 2 * MARGIN) / tall)
-    height = max(round(tall * scale) + 2 * MARGIN, HEIGHTS[0])
-    x = (WIDTH - wide * scale) / 2 + across * scale
-    y = (height + tall * scale) / 2 - up * scale
-    return x, y, height
 
 
 def _merge(
@@ -166,5 +147,5 @@ def _description(universe: Universe, placed: int, counts: NDArray[np.int64], mos
     return (
         f"{placed:,} locations of the public universe, drawn as {len(counts):,} spots; "
         f"{int(np.count_nonzero(counts)):,} of them have released trajectories, at most {most:,}. "
-        f"Larger and darker spots have more.{left_out} North is up."
+        f"Larger and stronger spots have more.{left_out} North is up."
     )

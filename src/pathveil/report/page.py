@@ -1,33 +1,93 @@
-"""report.html: one offline page that says what was published and under which promise."""
+"""report.html: one offline page that says what was published and under which promise.
 
-from typing import Any
+A function of the release and its certificate alone, and always the same text for the same
+release: `pathveil verify` writes it again and compares.
+"""
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from pathveil.analysis.flows import length_distribution, visits
 from pathveil.model.certificate import Certificate
-from pathveil.model.paths import WeightedPaths
+from pathveil.report.citation import cite
+from pathveil.report.clock import HeatMap, count_hours
+from pathveil.report.expected_error import ExpectedError, expected_error
 from pathveil.report.explanation import explain
+from pathveil.report.icicle import draw_icicle
+from pathveil.report.journeys import top_journeys
 from pathveil.report.map import draw_map
+from pathveil.report.moves import MOST_LINES, draw_moves, moves_table, strongest_moves
+from pathveil.report.places import Place, isolated, shortened
+from pathveil.report.released import Released
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 REPORT = "report.html"
 MOST_VISITED = 20
+MOST_LENGTHS = 24
+_SECTIONS = {
+    "promise": "The promise",
+    "map": "Map",
+    "visited": "Locations",
+    "moves": "Moves",
+    "lengths": "Lengths",
+    "patterns": "Patterns",
+    "tree": "Prefix tree",
+    "hours": "When",
+    "errors": "Errors",
+    "certificate": "Certificate",
+    "cite": "How to cite",
+}
+_LETTERS, _HEADINGS = 24, 12  # of the heat map: left of a row, and above the columns
 
 
-def render_report(release: WeightedPaths, certificate: Certificate) -> str:
+def render_report(release: Released, certificate: Certificate) -> str:
     """The page, self-contained: no scripts, no network, labels escaped."""
+    paths = release.paths()
+    trajectories = int(paths.weights.sum())
+    moves = strongest_moves(release, MOST_LINES)
+    most_visited = _most_visited(release)
+    lengths = _lengths(release)
+    drawn = {
+        "map": draw_map(release),
+        "moves_map": draw_moves(release, moves),
+        "icicle": draw_icicle(release),
+        "hours": count_hours(release),
+    }
+    left_out = {
+        section
+        for section, name in {"map": "map", "tree": "icicle", "hours": "hours"}.items()
+        if drawn[name] is None
+    }
     return render(
         "report.html",
         certificate=certificate,
         explanation=explain(certificate),
-        trajectories=int(release.paths().weights.sum()),
-        distinct=len(release.paths()),
-        most_visited=_most_visited(release),
-        lengths=_lengths(release),
-        map=draw_map(release),
+        citation=cite(certificate),
+        contents=[(id_, title) for id_, title in _SECTIONS.items() if id_ not in left_out],
+        trajectories=trajectories,
+        distinct=len(paths),
+        has_names=release.universe.names is not None,
+        most_visited=most_visited,
+        moves=moves_table(release, moves),
+        lengths=lengths,
+        longest_bar=max((count for _, count in lengths), default=1),
+        journeys=top_journeys(release),
+        errors=_errors(release, trajectories, most_visited),
+        **drawn,
+        **_headings(drawn["hours"]),
     )
 
 
 def render(template: str, **values: Any) -> str:
     """A template of this package, filled in; every value is escaped."""
+    return _environment().get_template(template).render(**values)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -37,28 +97,40 @@ def render(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(template).render(**values)
+    environment.globals["isolated"] = isolated
+    return environment
 
 
-def _most_visited(release: WeightedPaths) -> list[dict[str, Any]]:
+def _most_visited(release: Released) -> list[tuple[Place, int]]:
     universe = release.universe
     rows = visits(release).to_rows(universe, limit=MOST_VISITED)
-    most = max((count for _, count in rows), default=1)
-    return [
-        {
-            "label": label,
-            "name": universe.names[universe.code(label)] if universe.names else "",
-            "count": count,
-            "share": round(100 * count / most, 1),
-        }
-        for label, count in rows
-    ]
+    return [(Place.of(universe, universe.code(label)), count) for label, count in rows]
 
 
-def _lengths(release: WeightedPaths) -> list[dict[str, Any]]:
+def _lengths(release: Released) -> list[tuple[str, int]]:
+    """Lengths and how many trajectories have them; the long tail is one row."""
     rows = length_distribution(release).to_rows()
-    most = max((count for _, count in rows), default=1)
-    return [
-        {"length": length, "count": count, "share": round(100 * count / most, 1)}
-        for length, count in rows
-    ]
+    shown = [(f"{length:,}", count) for length, count in rows[:MOST_LENGTHS]]
+    rest = rows[MOST_LENGTHS:]
+    if rest:
+        shown.append((f"{rest[0][0]:,} or more", sum(count for _, count in rest)))
+    return shown
+
+
+def _errors(
+    release: Released, trajectories: int, most_visited: list[tuple[Place, int]]
+) -> ExpectedError | None:
+    table = release.error_table
+    if table is None or not most_visited:
+        return None
+    return expected_error(table, trajectories, most_visited[0][1])
+
+
+def _headings(hours: Any) -> dict[str, Any]:
+    """What stands left of the rows of the heat map, and above how many columns a text fits."""
+    if not isinstance(hours, HeatMap):
+        return {}
+    return {
+        "row_texts": [shortened(row.name or row.label, _LETTERS) for row in hours.rows],
+        "every": math.ceil(len(hours.columns) / _HEADINGS),
+    }

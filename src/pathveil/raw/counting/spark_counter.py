@@ -11,15 +11,17 @@ is given, with ties broken by their contents.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.errors import InputError, ParameterError, PathveilError
+from pathveil.errors import ParameterError
 from pathveil.raw.counting.protocol import ExactCounts
+from pathveil.raw.counting.spark_waiting import ask_spark
 from pathveil.raw.counting.sql_counter import (
     SqlCounter,
     canonical,
@@ -41,13 +43,7 @@ from pathveil.raw.sources.failures import attempt
 from pathveil.raw.sources.spark_table import SparkTable
 from pathveil.raw.steps import VisitSteps
 
-T = TypeVar("T")
-
 _TYPES: Final = {"binary": "binary", "int64": "bigint", "int32": "int"}
-_FAILED: Final = (
-    "Spark could not finish: tasks kept failing on the workers (pathveil must be installed there, "
-    "in the version that runs here), or the cluster went away. Its own logs say why."
-)
 _UNREADABLE: Final = "The rows of the table can't be read."
 
 
@@ -76,7 +72,7 @@ class SparkCounter(SqlCounter):
         self._name = f"pathveil_{token_hex(8)}"
         self._views: set[str] = set()
         self._kept: Any = None
-        self._ask(lambda: self._prepare(source.frame, plan.columns, steps, form))
+        ask_spark(self._session, lambda: self._prepare(source.frame, plan.columns, steps, form))
 
     @property
     def engine(self) -> str:
@@ -85,12 +81,13 @@ class SparkCounter(SqlCounter):
 
     def close(self) -> None:
         """Forget the tables of this run. Safe to call twice."""
-        for view in self._views:
-            attempt(lambda view=view: self._session.catalog.dropTempView(view), _FAILED)  # type: ignore[misc]
-        self._views.clear()
+        views, self._views = self._views, set()
         kept, self._kept = self._kept, None
-        if kept is not None:
-            attempt(kept.unpersist, _FAILED)
+        with suppress(Exception):  # a session that is gone has forgotten them already
+            for view in views:
+                self._session.catalog.dropTempView(view)
+            if kept is not None:
+                kept.unpersist()
 
     def _prepare(self, frame: Any, columns: Columns, steps: VisitSteps, form: RunForm) -> None:
         """Say how the table of trajectories is made; Spark makes it when it is first counted."""
@@ -113,7 +110,7 @@ class SparkCounter(SqlCounter):
         self._show(self._kept, "trajectories")
 
     def _count(self, level: int, paths: NDArray[np.int32]) -> ExactCounts:
-        blocks = self._ask(lambda: self._blocks(level, paths))
+        blocks = ask_spark(self._session, lambda: self._blocks(level, paths))
         columns = [np.concatenate([_EMPTY[i], *(b[i] for b in blocks)]) for i in range(3)]
         return canonical(*columns)
 
@@ -133,16 +130,6 @@ class SparkCounter(SqlCounter):
         view = f"{self._name}_{name}"
         frame.createOrReplaceTempView(view)
         self._views.add(view)
-
-    def _ask(self, call: Callable[[], T]) -> T:
-        """Call Spark; its failures in our words: its own may quote a row."""
-        try:
-            return call()
-        except PathveilError:
-            raise
-        except Exception:  # noqa: BLE001, S110  (whatever it is, its message may quote a row)
-            pass
-        raise InputError(_FAILED)
 
 
 _EMPTY: Final = (

@@ -1,16 +1,22 @@
 """A Spark session of our own, for the command line, and the tables it reads."""
 
+import importlib.util
 import logging
+import os
+import re
+import shutil
 import signal
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Final
 
 from pathveil.errors import ParameterError
 from pathveil.raw.sources.failures import attempt
 from pathveil.raw.sources.spark_table import is_spark_frame
+from pathveil.raw.spilling import spill_folder
 
 _SETTINGS: Final = {
     # What workers write to their disks (shuffles, kept tables) is encrypted with a key that is
@@ -22,26 +28,66 @@ _SETTINGS: Final = {
     "spark.ui.enabled": "false",
 }
 _FORMATS: Final = ("delta", "iceberg", "orc", "parquet")
+_MASTER: Final = re.compile(r"local(-cluster)?(\[[^\]]+\])?|yarn|(spark|k8s)://\S+")
+_NOT_FOR_SPARK: Final = re.compile(
+    r"(postgres(ql)?|duckdb|sqlite):.*|.*\.(csv|tsv|txt|gz|db|duckdb|ddb|sqlite3?)", re.IGNORECASE
+)
+_PLACES: Final = (
+    "the place of a Parquet file or folder as the workers see it, or delta:PLACE, iceberg:NAME, "
+    "orc:PLACE, table:NAME"
+)
+
+
+def check_cluster(master: str, source: Any) -> None:
+    """Refuse what can be refused without starting Spark: nothing is charged yet.
+
+    Args:
+        master: the cluster.
+        source: the place of a table; its name is all that is looked at.
+
+    Raises:
+        ParameterError: if Spark is not installed, or it would understand one of them not.
+    """
+    if importlib.util.find_spec("pyspark") is None:
+        raise ParameterError("The engine 'spark' needs pyspark: install pathveil[spark].")
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        raise ParameterError("The engine 'spark' needs Java 17: install it, or set JAVA_HOME.")
+    if _MASTER.fullmatch(master) is None:
+        raise ParameterError(
+            "A Spark cluster is written spark://host:7077, yarn, k8s://… or, on this machine, "
+            "local[2]."
+        )
+    if _NOT_FOR_SPARK.fullmatch(str(source)):
+        raise ParameterError(
+            f"The engine 'spark' reads no CSV files and no databases; give {_PLACES}; or use the "
+            "engine 'duckdb' or 'memory'."
+        )
 
 
 @contextmanager
-def opened_table(source: Any, master: str | None) -> Iterator[Any]:
+def opened_table(
+    source: Any, master: str | None, spill: str | os.PathLike[str] | None = None
+) -> Iterator[Any]:
     """A DataFrame: the one given, or the table at a place, in a session that ends with the block.
 
     Args:
         source: a DataFrame, or the place of a table (`read_table`).
         master: the cluster; None for a DataFrame.
+        spill: an existing folder for what a session of our own keeps on this machine: all that
+            it spills if the master is "local", else broadcasts. Workers have their own.
     """
     if is_spark_frame(source):
         yield source
         return
     if master is None:
         raise ParameterError("Say which cluster reads the table: --master spark://host:7077.")
-    with _session(master) as session:
+    check_cluster(master, source)
+    place = None if spill is None else Path(spill)
+    with spill_folder(place) as folder, _session(master, folder) as session:
         yield attempt(
             lambda: read_table(session, source),
-            "Spark can't read the input: give the place of a Parquet file or folder as the workers "
-            "see it, or delta:PLACE, iceberg:NAME, table:NAME.",
+            f"Spark can't read the input: give {_PLACES}. Delta and Iceberg need libraries of "
+            "their own in Spark's configuration (spark-defaults.conf).",
         )
 
 
@@ -59,16 +105,14 @@ def read_table(session: Any, place: str) -> Any:
 
 
 @contextmanager
-def _session(master: str) -> Iterator[Any]:
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise ParameterError("The engine 'spark' needs pyspark: install pathveil[spark].") from None
+def _session(master: str, folder: Path) -> Iterator[Any]:
+    from pyspark.sql import SparkSession
+
     handler = signal.getsignal(signal.SIGINT)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of pyspark, about the version of pandas
         builder = SparkSession.builder.master(master).appName("pathveil")
-        for name, value in _SETTINGS.items():
+        for name, value in {**_SETTINGS, "spark.local.dir": str(folder.absolute())}.items():
             builder = builder.config(name, value)
         session = attempt(
             builder.getOrCreate,
@@ -81,4 +125,5 @@ def _session(master: str) -> Iterator[Any]:
             logging.getLogger("py4j").setLevel(logging.CRITICAL)
             yield session
         finally:
-            session.stop()
+            with suppress(Exception):  # its Java may be gone already
+                session.stop()

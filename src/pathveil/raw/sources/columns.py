@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pathveil.errors import ParameterError
+from pathveil.suggestions import did_you_mean
 
 ROLES = ("unit", "trajectory", "order", "location")
 
@@ -153,7 +154,7 @@ def _detect_points(
 def resembles_columns(names: Sequence[str], wanted: Sequence[str]) -> bool:
     """Whether one of the names is, or nearly is, a column that was asked for or is well known."""
     known = [*wanted, *(name for group in _WELL_KNOWN.values() for name in group)]
-    return any(_did_you_mean(name, names) for name in known)
+    return any(did_you_mean(name, names) for name in known)
 
 
 def _check_named(role: str, name: str, available: Sequence[str], *, showable: bool) -> None:
@@ -165,7 +166,7 @@ def _check_named(role: str, name: str, available: Sequence[str], *, showable: bo
             f"There are {times} columns named {name[:80]!r}; rename all but the {role} column."
         )
     if times == 0:
-        hint = _did_you_mean(name, available) if showable else ""
+        hint = did_you_mean(name, available) if showable else ""
         raise ParameterError(
             f"There is no column {name[:80]!r} for the {role}.{hint} "
             f"{_listing(available, showable=showable)}"
@@ -182,14 +183,6 @@ def _detect(role: str, available: Sequence[str], *, taken: Sequence[str]) -> str
             f"{role}=… or --{role}-column."
         )
     return found[0] if found else None
-
-
-def _did_you_mean(name: str, available: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
-    by_case = {other.casefold(): other for other in available}
-    near = get_close_matches(name.casefold(), by_case, n=1)
-    return f" Did you mean {by_case[near[0]][:80]!r}?" if near else ""
 
 
 def _listing(available: Sequence[str], *, showable: bool) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pathveil.errors import ParameterError
+from pathveil.suggestions import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,5 +79,8 @@ def choose_names(names: str) -> ColumnNames:
         ParameterError: if we do not know the tool.
     """
     if names not in NAMES:
-        raise ParameterError(f"Column names are those of {', '.join(NAMES)}; choose one of these.")
+        raise ParameterError(
+            f"Column names are those of {', '.join(NAMES)}; choose one of these."
+            f"{did_you_mean(names, NAMES)}"
+        )
     return NAMES[names]

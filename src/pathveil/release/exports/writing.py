@@ -16,6 +16,7 @@ from pathveil.release.exports.published import Published
 from pathveil.release.exports.visit_rows import visit_batches
 from pathveil.release.exports.xes import write_xes
 from pathveil.release.staging import staged_file
+from pathveil.suggestions import did_you_mean
 
 FORMATS: Final = ("csv", "parquet", "geojson", "geoparquet", "xes")
 
@@ -30,7 +31,7 @@ def choose_format(path: Path, chosen: str | None) -> str:
     if found not in FORMATS:
         raise ParameterError(
             f"Formats are {', '.join(FORMATS)}; name one with format=… or --format, or give the "
-            "file that ending."
+            f"file that ending.{did_you_mean(found, FORMATS)}"
         )
     return found
 
@@ -77,7 +78,9 @@ def _writer(release: Published, kind: str, names: str, flows: str) -> Callable[[
     """How to write it; what can be refused is refused here, before a file is made."""
     columns = choose_names(names)
     if flows not in FLOWS:
-        raise ParameterError(f"Flows are {' or '.join(FLOWS)}; choose one of these.")
+        raise ParameterError(
+            f"Flows are {' or '.join(FLOWS)}; choose one of these.{did_you_mean(flows, FLOWS)}"
+        )
     return {
         "csv": lambda path: _write_csv(release, path, columns),
         "parquet": lambda path: _write_parquet(release, path, columns),

@@ -1,0 +1,116 @@
+"""One run of one engine, from Parquet to the noisy tree, in a process of its own.
+
+``python -m bench.scale_run ENGINE FOLDER MEMORY [MASTER]`` prints what it took as one line of JSON.
+"""
+
+import json
+import os
+import re
+import resource
+import sys
+import time
+import urllib.request
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from bench.scale_data import stops
+
+HEIGHT = 20
+READING = {"unit": "card_id", "order": "seq", "location": "stop_id"}
+SETTINGS = {
+    "spark.driver.memory": "512m",
+    "spark.executor.memory": "1500m",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
+    "spark.io.encryption.enabled": "true",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+
+def count(engine: str, folder: str, memory: str, master: str | None = None) -> dict:
+    """One tree; what it took: seconds, bytes, nodes."""
+    from pathveil import Parameters
+    from pathveil.mechanism.grow import grow
+    from pathveil.mechanism.randomness import Randomness
+    from pathveil.raw.engines import Engine
+
+    universe = stops()
+    parameters = Parameters.choose(
+        epsilon="1", height=HEIGHT, universe_size=len(universe), method="full"
+    )
+    driver = None if master is None else Driver(master)
+    source = folder if driver is None else driver.session.read.parquet(folder)
+    start, marks = time.perf_counter(), []
+
+    def mark(*_: object) -> None:
+        marks.append(time.perf_counter())
+        if driver is not None:
+            driver.look()
+
+    with Engine(engine, memory).open(source, universe, HEIGHT, **READING) as trajectories:
+        read = time.perf_counter() - start
+        tree = grow(trajectories, parameters, Randomness(), mark)
+    seconds = time.perf_counter() - start
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    result = {
+        "seconds": seconds,
+        "processor": used.ru_utime + used.ru_stime,
+        "read": read,
+        "levels": np.diff([start + read, *marks]).round(2).tolist(),
+        "peak": _peak("self"),
+        "nodes": len(tree),
+    }
+    return result if driver is None else result | driver.end()
+
+
+class Driver:
+    """A session on a cluster, and what its driver's JVM holds."""
+
+    def __init__(self, master: str) -> None:
+        from pyspark.sql import SparkSession
+
+        warnings.simplefilter("ignore")
+        os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+        builder = SparkSession.builder.master(master).appName("scale")
+        for key, value in SETTINGS.items():
+            builder = builder.config(key, value)
+        self.session = builder.getOrCreate()
+        self.session.sparkContext.setLogLevel("OFF")
+        self._java = self.session.sparkContext._jvm.java.lang  # noqa: SLF001  (Spark has no other)
+        self._live = 0
+
+    def look(self) -> None:
+        """After a level: what is live on the heap. Uncollected garbage would hide it."""
+        self._java.System.gc()
+        heap = self._java.management.ManagementFactory.getMemoryMXBean().getHeapMemoryUsage()
+        self._live = max(self._live, heap.getUsed())
+
+    def end(self) -> dict:
+        """Memory of the JVM, processor time of the executors, bytes written to shuffles."""
+        context = self.session.sparkContext
+        process = self._java.ProcessHandle.current().pid()
+        where = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
+        with urllib.request.urlopen(where) as answer:
+            stages = sorted(json.load(answer), key=lambda stage: stage["stageId"])
+        jvm = _peak(str(process))
+        self.session.stop()
+        return {
+            "heap": self._live,
+            "jvm": jvm,
+            "shuffled": [s["shuffleWriteBytes"] for s in stages if s["shuffleWriteBytes"]],
+            "tasks": sum(s["executorRunTime"] for s in stages) / 1000,
+        }
+
+
+def _peak(process: str) -> int:
+    """Peak resident bytes; ``ru_maxrss`` would count our parent's from before we began."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
+
+
+if __name__ == "__main__":
+    print(json.dumps(count(*sys.argv[1:])))

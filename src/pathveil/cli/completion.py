@@ -1,0 +1,76 @@
+"""What the shell offers when a value is half typed. Quick, and of public words only.
+
+The words are written out here because importing what defines them would take longer than anybody
+waits for a key; a test compares them. Whatever goes wrong, nothing is offered and nothing is said.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import typer
+
+METHODS = ("calibrated", "full", "basic")
+AUDITED_METHODS = (*METHODS, "all")
+REPRODUCED_METHODS = ("both", *AUDITED_METHODS)
+ENGINES = ("auto", "memory", "duckdb", "spark")
+THRESHOLDS = ("auto", "paper")
+HEIGHTS = ("auto",)
+FORMATS = ("csv", "parquet", "geojson", "geoparquet", "xes")
+NAMES = ("pathveil", "scikit-mobility", "movingpandas", "gtfs")
+FLOWS = ("transitions", "origin-destination")
+PERIODS = ("year", "quarter", "month", "week", "day")
+SPLITS = ("none", "day", "week", "gap:30min", "whole")
+REPEATS = ("auto", "keep", "collapse")
+KEEPS = ("first", "sample")
+TIME_GRIDS = ("1h", "15min", "weekday-hour")
+DATASETS = ("simulated", "stm_like", "msnbc", "cabspotting", "mibici", "nycflights13", "kosarak")
+
+MOST_OFFERED = 200
+LOCATIONS_FILE = "locations.csv"
+
+Completer = Callable[[str], list[str]]
+
+
+def one_of(words: tuple[str, ...]) -> Completer:
+    """Complete to one of these."""
+
+    def offer(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return offer
+
+
+def time_zones(incomplete: str) -> list[str]:
+    """IANA names."""
+    from zoneinfo import available_timezones
+
+    return [name for name in sorted(available_timezones()) if name.startswith(incomplete)]
+
+
+def ledger_datasets(context: typer.Context, incomplete: str) -> list[str]:
+    """The datasets of the ledger that the line names, or of the usual one."""
+    with suppress(Exception):
+        from pathveil.ledger.ledger import Ledger
+
+        place = context.params.get("where") or context.params.get("ledger")
+        return [name for name in Ledger.open(place).books().datasets if name.startswith(incomplete)]
+    return []
+
+
+def released_locations(context: typer.Context, incomplete: str) -> list[str]:
+    """Labels of the bundle that the line names, a few hundred at most. Its list is public."""
+    with suppress(Exception):
+        found = _labels(Path(context.params["directory"]) / LOCATIONS_FILE)
+        near = (label for label in found if label.startswith(incomplete))
+        return list(islice(near, MOST_OFFERED))
+    return []
+
+
+def _labels(file: Path) -> Iterator[Any]:
+    import csv
+
+    with file.open(encoding="utf-8", newline="") as lines:
+        yield from (row["location"] for row in csv.DictReader(lines))

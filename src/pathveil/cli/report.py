@@ -1,0 +1,91 @@
+"""``pathveil report``: the page of a release, anywhere but in its bundle."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pathveil.cli import options
+
+if TYPE_CHECKING:
+    from pathveil.release.release import Release
+
+
+def report(
+    directory: options.Bundle,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write the page to this file. It may not lie in a release bundle.",
+        ),
+    ] = None,
+    show: Annotated[
+        bool,
+        typer.Option(
+            "--open", help="Open the page in a browser; without --out, the one in the bundle."
+        ),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Write the page of a release to a file, or open it. It costs no budget.
+
+    Every bundle holds its page already, as report.html, and is never changed: this checks the
+    bundle first, and writes the page that this version of pathveil makes of it.
+
+    Example: `pathveil report release --out report.html`
+    """
+    from pathveil.cli.console import print_json, progress, stdout_console
+    from pathveil.errors import ParameterError
+    from pathveil.release.bundle import read_release
+    from pathveil.release.exports.writing import check_target
+    from pathveil.report.page import REPORT
+
+    if out is None and not show:
+        raise ParameterError("Say where the page goes, with --out FILE, or --open it.")
+    if out is not None:
+        check_target(out, overwrite=force)
+    release = read_release(directory)
+    page = directory / REPORT
+    if out is not None:
+        with progress("Drawing"):
+            page = _write(release, out)
+    if show:
+        _open(page)
+    if json:
+        print_json({"file": str(page), "opened": show, "status": release.certificate.status})
+        return
+    console = stdout_console()
+    if not release.is_private:
+        console.print("NOT PRIVATE: the noise was injected.", style="bold red")
+    done = "Opened" if out is None else "Wrote"
+    console.print(f"{done} {page}.", highlight=False, markup=False)
+
+
+def _write(release: "Release", out: Path) -> Path:
+    """The page, whole or not at all."""
+    import os
+
+    from pathveil.errors import ReleaseError
+    from pathveil.release.staging import staged_file
+    from pathveil.report.page import render_report
+
+    text = render_report(release, release.certificate)
+    try:
+        with staged_file(out) as staging:
+            staging.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "writing failed"
+        raise ReleaseError(f"Could not write {out}: {reason}. Nothing was left behind.") from None
+    return out
+
+
+def _open(page: Path) -> None:
+    import webbrowser
+
+    from pathveil.errors import ReleaseError
+
+    if not webbrowser.open(page.absolute().as_uri()):
+        raise ReleaseError(f"No browser could be started; open {page} in one yourself.")

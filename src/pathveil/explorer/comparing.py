@@ -1,0 +1,186 @@
+"""Two releases side by side.
+
+The difference of two counts has an interval, too: if each count lies in its 95% interval, the
+difference lies between the extremes, and both do in at least 90% of cases, whatever the two have
+to do with each other (the union bound).
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from pydantic import Field
+
+from pathveil.explorer.asking import Asked
+from pathveil.explorer.counting import Counted, count
+from pathveil.explorer.indexed_release import IndexedRelease
+from pathveil.explorer.locations import single_intervals
+from pathveil.explorer.shapes import Answer, Place, Shape, Table
+
+MOST_ROWS = 1000
+EACH_LEVEL, JOINT_LEVEL = 0.95, 0.9
+LOW_DIFFERENCE = Field(description="The least the true difference may be; null: no interval.")
+HIGH_DIFFERENCE = Field(description="The most it may be; null likewise.")
+
+
+class VisitedInBoth(Place):
+    """A location in two releases; null where a universe does not have it."""
+
+    first: int | None = Field(description="Trajectories of the first release that visit it.")
+    second: int | None = Field(description="Those of the second.")
+    difference: int | None = Field(description="Second less first.")
+    low: int | None = LOW_DIFFERENCE
+    high: int | None = HIGH_DIFFERENCE
+
+
+class VisitsCompared(Table):
+    """Visits in both releases, the largest differences first."""
+
+    rows: list[VisitedInBoth]
+    names: list[str] = Field(description="The names of the two releases.")
+
+
+class LengthInBoth(Shape):
+    """A length in two releases."""
+
+    length: int
+    first: int = Field(description="Trajectories of the first release.")
+    second: int = Field(description="Those of the second.")
+    first_share: float = Field(description="As a share of all of the first.")
+    second_share: float = Field(description="As a share of all of the second.")
+
+
+class LengthsCompared(Table):
+    """Lengths in both releases."""
+
+    rows: list[LengthInBoth]
+    names: list[str] = Field(description="The names of the two releases.")
+
+
+class CountsCompared(Answer):
+    """One question, asked of both releases."""
+
+    first: Counted
+    second: Counted
+    difference: int = Field(description="Second less first.")
+    low: int | None = LOW_DIFFERENCE
+    high: int | None = HIGH_DIFFERENCE
+    level: float | None = Field(description="How often such intervals hold the truth, at least.")
+    says: list[str] = Field(description="The difference in plain words.")
+    names: list[str] = Field(description="The names of the two releases.")
+
+    def csv_rows(self) -> tuple[Counted, Counted]:
+        """One row for each release."""
+        return self.first, self.second
+
+
+def compared_counts(one: IndexedRelease, other: IndexedRelease, asked: Asked) -> CountsCompared:
+    """The answer of ``/api/compare/count``."""
+    first, second = (count(indexed, asked, EACH_LEVEL) for indexed in (one, other))
+    low, high = _extremes((first.low, first.high), (second.low, second.high))
+    difference = second.count - first.count
+    return CountsCompared(
+        first=first,
+        second=second,
+        difference=difference,
+        low=low,
+        high=high,
+        level=None if low is None else JOINT_LEVEL,
+        says=_words(difference, low, high),
+        names=[one.name, other.name],
+    )
+
+
+def compared_visits(one: IndexedRelease, other: IndexedRelease, asked: Asked) -> VisitsCompared:
+    """The answer of ``/api/compare/visits``."""
+    labels = largest_differences(one, other)[: asked.whole("limit")]
+    sides = [_side(indexed, labels) for indexed in (one, other)]
+    rows = []
+    for label in labels:
+        first, second = (side.get(label) for side in sides)
+        named = one if first else other
+        low, high = _extremes(first[1:] if first else None, second[1:] if second else None)
+        rows.append(
+            VisitedInBoth(
+                label=label,
+                name=named.name_of(named.release.universe.code(label)),
+                first=first[0] if first else None,
+                second=second[0] if second else None,
+                difference=second[0] - first[0] if first and second else None,
+                low=low,
+                high=high,
+            )
+        )
+    return VisitsCompared(rows=rows, names=[one.name, other.name])
+
+
+def compared_lengths(one: IndexedRelease, other: IndexedRelease, _asked: Asked) -> LengthsCompared:
+    """The answer of ``/api/compare/lengths``."""
+    first, second = dict(one.lengths.to_rows()), dict(other.lengths.to_rows())
+    totals = [max(sum(side.values()), 1) for side in (first, second)]
+    return LengthsCompared(
+        rows=[
+            LengthInBoth(
+                length=length,
+                first=first.get(length, 0),
+                second=second.get(length, 0),
+                first_share=round(first.get(length, 0) / totals[0], 6),
+                second_share=round(second.get(length, 0) / totals[1], 6),
+            )
+            for length in sorted(first.keys() | second.keys())
+        ],
+        names=[one.name, other.name],
+    )
+
+
+@lru_cache(maxsize=2)  # one list for each pair of releases, and there is one pair
+def largest_differences(one: IndexedRelease, other: IndexedRelease) -> list[str]:
+    """The labels whose visits differ most; what only one universe has differs by all of them."""
+    labels, theirs = one.release.universe.labels, other.release.universe
+    match = np.fromiter(
+        (theirs.code(label) if label in theirs else -1 for label in labels), np.int64, len(labels)
+    )
+    second = np.where(match >= 0, other.visits[match], 0)
+    only = np.setdiff1d(np.arange(len(theirs)), match)
+    all_labels = [*labels, *(theirs.labels[code] for code in only)]
+    size = np.concatenate((np.abs(second - one.visits), other.visits[only]))
+    return [all_labels[i] for i in np.argsort(-size, kind="stable")[:MOST_ROWS] if size[i]]
+
+
+_Side = dict[str, tuple[int, int | None, int | None]]
+
+
+def _side(indexed: IndexedRelease, labels: list[str]) -> _Side:
+    """Count and 95% interval of the labels that a release's universe has."""
+    universe = indexed.release.universe
+    codes = np.array([universe.code(label) for label in labels if label in universe], np.int64)
+    low, high = single_intervals(indexed, codes, EACH_LEVEL)
+    return {
+        universe.labels[code]: (int(indexed.visits[code]), low[i], high[i])
+        for i, code in enumerate(codes.tolist())
+    }
+
+
+def _extremes(
+    first: tuple[int | None, int | None] | None, second: tuple[int | None, int | None] | None
+) -> tuple[int | None, int | None]:
+    """The interval of second less first; None if one of them has none."""
+    match first, second:
+        case (int(low), int(high)), (int(other_low), int(other_high)):
+            return other_low - high, other_high - low
+    return None, None
+
+
+def _words(difference: int, low: int | None, high: int | None) -> list[str]:
+    more = "more" if difference > 0 else "fewer"
+    lines = [
+        f"About {abs(difference):,} {more} in the second release."
+        if difference
+        else "As many in both releases."
+    ]
+    if low is None or high is None:
+        return [*lines, "There is no interval for this difference."]
+    verdict = (
+        "so it is no accident of the noise" if low > 0 or high < 0 else "so noise may explain it"
+    )
+    span = f"The true difference is probably between {low:,} and {high:,} (at least 90%)"
+    return [*lines, f"{span}, {verdict}."]

@@ -1,0 +1,136 @@
+"""Locations: completion, the map, the most visited, and how long trajectories are."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from pathveil.explorer.asking import Asked
+from pathveil.explorer.indexed_release import IndexedRelease
+from pathveil.explorer.shapes import HIGH, LOW, Answer, Place, Shape, Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_SPOTS = 20_000
+
+
+class Match(Place):
+    """A location that fits what was typed."""
+
+    count: int = Field(description="Released trajectories that visit it.")
+
+
+class Matches(Table):
+    """Locations that fit what was typed, best first."""
+
+    rows: list[Match]
+
+
+class Map(Answer):
+    """The locations that can be placed on a map, the most visited last; columns of one length."""
+
+    labels: list[str]
+    names: list[str]
+    latitude: list[float] = Field(description="Degrees north.")
+    longitude: list[float] = Field(description="Degrees east.")
+    counts: list[int] = Field(description="Released trajectories that visit it.")
+    left_out: int = Field(description="Locations with coordinates that are too many to draw.")
+
+
+class Visited(Place):
+    """A location and how many visit it."""
+
+    rank: int
+    count: int = Field(description="Released trajectories that visit it.")
+    low: int | None = LOW
+    high: int | None = HIGH
+
+
+class VisitedTable(Table):
+    """The most visited locations."""
+
+    rows: list[Visited]
+
+
+class Length(Shape):
+    """A length and how many trajectories have it."""
+
+    length: int = Field(description="Visits of a trajectory.")
+    count: int = Field(description="Released trajectories.")
+
+
+class Lengths(Table):
+    """How long the released trajectories are."""
+
+    rows: list[Length]
+
+
+def matches(indexed: IndexedRelease, asked: Asked) -> Matches:
+    """The answer of ``/api/locations``."""
+    typed, limit = asked.text("q") or "", asked.whole("limit")
+    codes = indexed.search.find(typed, limit) if typed else indexed.by_visits[:limit].tolist()
+    return Matches(
+        rows=[Match.at(indexed, code, count=int(indexed.visits[code])) for code in codes]
+    )
+
+
+def drawn(indexed: IndexedRelease, _asked: Asked) -> Map:
+    """The answer of ``/api/map``."""
+    universe = indexed.release.universe
+    if universe.latitude is None or universe.longitude is None:
+        return Map(labels=[], names=[], latitude=[], longitude=[], counts=[], left_out=0)
+    placed = indexed.by_visits[~np.isnan(universe.latitude[indexed.by_visits])]
+    codes: NDArray[np.int64] = placed[:MOST_SPOTS][::-1]
+    return Map(
+        labels=[universe.labels[code] for code in codes],
+        names=[indexed.name_of(code) for code in codes],
+        latitude=universe.latitude[codes].round(6).tolist(),
+        longitude=universe.longitude[codes].round(6).tolist(),
+        counts=indexed.visits[codes].tolist(),
+        left_out=len(placed) - len(codes),
+    )
+
+
+def visited(indexed: IndexedRelease, asked: Asked) -> VisitedTable:
+    """The answer of ``/api/visits``."""
+    codes = indexed.by_visits[: asked.whole("limit")]
+    codes = codes[indexed.visits[codes] > 0]
+    low, high = single_intervals(indexed, codes)
+    return VisitedTable(
+        rows=[
+            Visited.at(
+                indexed,
+                code,
+                rank=rank,
+                count=int(indexed.visits[code]),
+                low=low[rank - 1],
+                high=high[rank - 1],
+            )
+            for rank, code in enumerate(codes.tolist(), start=1)
+        ]
+    )
+
+
+def single_intervals(
+    indexed: IndexedRelease, codes: "NDArray[np.int64]", level: float | None = None
+) -> tuple[list[int | None], list[int | None]]:
+    """The intervals of the visits to single locations: low and high; None if there are none."""
+    nothing: list[int | None] = [None] * len(codes)
+    release = indexed.release
+    if release.error_table is None:
+        return nothing, nothing
+    queries = [[release.universe.labels[code]] for code in codes]
+    low, high = (
+        release.intervals_many(queries)
+        if level is None
+        else release.intervals_many(queries, level=level)
+    )
+    return list(low.tolist()), list(high.tolist())
+
+
+def lengths(indexed: IndexedRelease, _asked: Asked) -> Lengths:
+    """The answer of ``/api/lengths``."""
+    return Lengths(
+        rows=[Length(length=length, count=count) for length, count in indexed.lengths.to_rows()]
+    )

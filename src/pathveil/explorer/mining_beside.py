@@ -1,0 +1,96 @@
+"""Mining while the page is already there: in a thread, or (large releases) in another process.
+
+Mining a large release keeps Python's lock for tenths of a second at a time, and every answer
+would wait for it. Another process reads the same bundle, mines at low priority and sends tables.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from threading import Thread
+
+from pathveil.errors import PathveilError
+from pathveil.explorer.opening import open_release
+from pathveil.explorer.pattern_tables import Mined, PatternTables, mine
+from pathveil.model.paths import WeightedPaths
+
+# Below it no single step of the mining is long.
+MOST_VISITS_IN_A_THREAD = 50_000
+
+
+class MiningBeside:
+    """Fills tables until it is done or stopped.
+
+    Args:
+        tables: where the patterns go.
+        paths: the release.
+        directory: its bundle; None: only in this process, for a release that has none.
+    """
+
+    def __init__(self, tables: PatternTables, paths: WeightedPaths, directory: Path | None) -> None:
+        self._tables = tables
+        self._process: subprocess.Popen[str] | None = None
+        self._stopped = False
+        if directory is not None and len(paths.paths().codes) > MOST_VISITS_IN_A_THREAD:
+            self._process = _start(directory)
+        self._thread = Thread(target=self._fill, args=(paths,), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it, finished or not."""
+        self._stopped = True
+        if self._process is not None:
+            self._process.kill()
+        self._thread.join()
+
+    def wait(self) -> None:
+        """Until all tables are there."""
+        self._thread.join()
+
+    def _fill(self, paths: WeightedPaths) -> None:
+        try:
+            if self._process is None:
+                for table in mine(paths):
+                    if self._stopped:
+                        return
+                    self._tables.add(table)
+            else:
+                self._receive(self._process)
+        finally:
+            self._tables.has_failed = not self._stopped and self._tables.progress < 1
+
+    def _receive(self, process: "subprocess.Popen[str]") -> None:
+        with process:
+            for line in process.stdout or ():
+                if line.endswith("\n"):  # not one that was cut off
+                    self._tables.add(Mined.from_line(line))
+
+
+def _start(directory: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(  # noqa: S603  (our own interpreter and module)
+        [sys.executable, "-m", __name__, str(directory.absolute())],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        # Not in our process group: Ctrl-C is for us, and we end it.
+        start_new_session=True,
+    )
+
+
+def _mine_for_parent(directory: Path) -> None:
+    """Print one line for each table; end quietly when nobody reads them any more."""
+    parent = os.getppid()
+    os.nice(10)
+    with contextlib.suppress(BrokenPipeError, PathveilError):
+        for table in mine(open_release(directory)):
+            if os.getppid() != parent:  # it was killed and could not end us
+                return
+            sys.stdout.write(table.to_line() + "\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _mine_for_parent(Path(sys.argv[1]))

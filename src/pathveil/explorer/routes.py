@@ -1,0 +1,190 @@
+"""The API: every route once, with its parameters, its answer, and what it does."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from pathveil.explorer import comparing, counting, listing_flows, listing_patterns, listing_tree
+from pathveil.explorer import locations as places
+from pathveil.explorer.asking import Asked, NotThereError, Parameter, choice, whole
+from pathveil.explorer.indexed_release import IndexedRelease
+from pathveil.explorer.overview import Overview, overview
+from pathveil.explorer.pattern_tables import MOST_LENGTH, PER_TABLE
+from pathveil.explorer.shapes import Answer
+
+Releases = tuple[IndexedRelease, ...]
+"""What is being explored: one release, or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One address of the API.
+
+    Attributes:
+        path: below ``/api``.
+        says: what it answers.
+        answers: the shape of the answer.
+        answer: how to get it.
+        parameters: what may be asked for, but for those that every route has.
+        has_csv: whether ``format=csv`` gives a table.
+        may_wait: whether it may answer that it is still working (status 202).
+    """
+
+    path: str
+    says: str
+    answers: type[Answer]
+    answer: Callable[[Releases, Asked], Answer]
+    parameters: tuple[Parameter, ...] = ()
+    has_csv: bool = True
+    may_wait: bool = False
+
+    def every_parameter(self) -> tuple[Parameter, ...]:
+        """The parameters, with those that several routes share."""
+        return (*self.parameters, *((FORMAT,) if self.has_csv else ()))
+
+
+FORMAT = choice("format", "How to send the answer.", "json", "csv")
+WHICH = choice("release", "The first or the second release of the command line.", "1", "2")
+LOCATION = Parameter("location", "A location's label. Repeat it for each.", many=True)
+KIND = choice(
+    "kind", "ends: from the first location of a trajectory to its last; steps: to the next.",
+    "ends", "steps",
+)  # fmt: skip
+QUESTION = (
+    Parameter(
+        "location",
+        "A location's label, or LABEL@07:00-10:00 for a visit in these hours. Repeat it for each.",
+        many=True,
+    ),
+    choice("order", "In any order, or in the order given, others between allowed.", "any", "given"),
+    Parameter("during", "Hours in which all visits lie, such as 07:00-10:00."),
+)
+
+
+def _rows(default: int, most: int = 1000) -> Parameter:
+    return whole("limit", "Most rows.", default=default, least=1, most=most)
+
+
+def _of_one(
+    answer: Callable[[IndexedRelease, Asked], Answer], all_: Releases, asked: Asked
+) -> Answer:
+    """The answer of one of the releases."""
+    number = 1 if asked.text("release") == "2" else 0
+    if number >= len(all_):
+        raise NotThereError("There is only one release here; name two on the command line.")
+    return answer(all_[number], asked)
+
+
+def _of_both(
+    answer: Callable[[IndexedRelease, IndexedRelease, Asked], Answer], all_: Releases, asked: Asked
+) -> Answer:
+    if len(all_) != 2:  # noqa: PLR2004  (two to compare)
+        raise NotThereError("To compare, name two releases: pathveil explore ONE OTHER.")
+    return answer(all_[0], all_[1], asked)
+
+
+def _overview(all_: Releases, asked: Asked) -> Overview:
+    other = all_[1].name if len(all_) > 1 else None
+
+    def of_one(indexed: IndexedRelease, asked: Asked) -> Overview:
+        return overview(indexed, asked, other)
+
+    found = _of_one(of_one, all_, asked)
+    if not isinstance(found, Overview):
+        raise NotThereError("There is no overview.")
+    return found
+
+
+def _one(
+    path: str,
+    says: str,
+    answers: type[Answer],
+    answer: Callable[[IndexedRelease, Asked], Answer],
+    *parameters: Parameter,
+    has_csv: bool = True,
+    may_wait: bool = False,
+) -> Route:
+    """A route that is about one release."""
+    return Route(
+        path, says, answers, partial(_of_one, answer), (*parameters, WHICH), has_csv, may_wait
+    )
+
+
+def _both(
+    path: str,
+    says: str,
+    answers: type[Answer],
+    answer: Callable[[IndexedRelease, IndexedRelease, Asked], Answer],
+    *parameters: Parameter,
+) -> Route:
+    """A route that compares two."""
+    return Route(path, says, answers, partial(_of_both, answer), parameters)
+
+
+def _all() -> Iterable[Route]:
+    yield Route(
+        "/overview", "What was published, and under which promise.", Overview, _overview, (WHICH,),
+        has_csv=False,
+    )  # fmt: skip
+    yield _one(
+        "/locations", "Locations whose label or name fits a half-typed text.", places.Matches,
+        places.matches,
+        Parameter("q", "What was typed; without it the most visited."), _rows(20),
+    )  # fmt: skip
+    yield _one(
+        "/map", "Every location that can be placed on a map.", places.Map, places.drawn,
+        has_csv=False,
+    )  # fmt: skip
+    yield _one(
+        "/visits", "The most visited locations.", places.VisitedTable, places.visited, _rows(20)
+    )
+    yield _one(
+        "/lengths", "How long the released trajectories are.", places.Lengths, places.lengths
+    )
+    yield _one(
+        "/count", "How many released trajectories visit all of these locations.", counting.Counted,
+        counting.counted, *QUESTION,
+    )  # fmt: skip
+    yield _one(
+        "/patterns", "Sequences of locations that many trajectories follow.",
+        listing_patterns.PatternTable, listing_patterns.patterns,
+        whole("k", "How many.", default=50, least=1, most=PER_TABLE),
+        whole("min_length", "Fewest locations.", default=1, least=1, most=MOST_LENGTH),
+        whole("max_length", "Most locations.", default=MOST_LENGTH, least=1, most=MOST_LENGTH),
+        Parameter("contains", "The label of a location that they visit."),
+        choice("gaps", "Whether others may lie between a pattern's locations.", "yes", "no"),
+        may_wait=True,
+    )  # fmt: skip
+    yield _one(
+        "/tree", "A node of the prefix tree and what follows it.", listing_tree.Node,
+        listing_tree.node, LOCATION,
+        Parameter("slot", "With times: the slot of each location, by its start.", many=True),
+        _rows(50),
+    )  # fmt: skip
+    yield _one(
+        "/flows", "The largest flows from location to location.", listing_flows.Flows,
+        listing_flows.flows, KIND,
+        choice("staying", "Whether flows from a location to itself are listed.", "yes", "no"),
+        _rows(100),
+    )  # fmt: skip
+    yield _one(
+        "/flows/matrix", "Flows between the busiest locations.", listing_flows.Matrix,
+        listing_flows.matrix, KIND,
+        whole("n", "How many locations.", default=15, least=1, most=100),
+        has_csv=False,
+    )  # fmt: skip
+    yield _both(
+        "/compare/visits", "Visits in both releases, the largest differences first.",
+        comparing.VisitsCompared, comparing.compared_visits, _rows(20),
+    )  # fmt: skip
+    yield _both(
+        "/compare/lengths", "Lengths in both releases.", comparing.LengthsCompared,
+        comparing.compared_lengths,
+    )  # fmt: skip
+    yield _both(
+        "/compare/count", "One question, asked of both releases.", comparing.CountsCompared,
+        comparing.compared_counts, *QUESTION,
+    )  # fmt: skip
+
+
+ROUTES = tuple(_all())

@@ -1,0 +1,61 @@
+"""The shapes of answers: what is sent as JSON, described in the API's document, and told as CSV."""
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pathveil.explorer.indexed_release import IndexedRelease
+
+LOW = Field(description="The least the true count may be; null: the release has no interval.")
+HIGH = Field(description="The most it may be; null likewise.")
+
+
+class Shape(BaseModel):
+    """An answer, or a part of one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Place(Shape):
+    """A location."""
+
+    label: str = Field(description="Its label in the universe.")
+    name: str = Field(description="Its display name; empty if it has none.")
+
+    @classmethod
+    def at(cls, indexed: IndexedRelease, code: int, **more: Any) -> Self:
+        """The location with a code."""
+        return cls(label=indexed.release.universe.labels[code], name=indexed.name_of(code), **more)
+
+
+class Answer(Shape):
+    """A whole answer. As CSV it is a row; `Table` has several."""
+
+    def csv_rows(self) -> Iterable[Shape]:
+        """The rows of its CSV file."""
+        return (self,)
+
+
+class Table(Answer):
+    """An answer with rows."""
+
+    rows: Any
+
+    def csv_rows(self) -> Iterable[Shape]:
+        """The rows of its CSV file."""
+        rows: Iterable[Shape] = self.rows
+        return rows
+
+
+class Error(Answer):
+    """Why there is no answer."""
+
+    error: str = Field(description="What is wrong and what to do.")
+
+
+class Waiting(Answer):
+    """The answer is still being worked out; ask again."""
+
+    waiting: str = Field(description="What for.")
+    progress: float = Field(ge=0, le=1, description="The share that is done.")

@@ -1,0 +1,77 @@
+// The page: which view is shown, of which release.
+
+import { about, ask } from "./api.js";
+import { el, fill } from "./dom.js";
+import { here, link } from "./router.js";
+import { overview } from "./view_overview.js";
+import { count } from "./view_count.js";
+import { patterns } from "./view_patterns.js";
+import { tree } from "./view_tree.js";
+import { flows } from "./view_flows.js";
+import { compare } from "./view_compare.js";
+
+const VIEWS = {
+  overview: ["Overview", overview],
+  count: ["Count", count],
+  patterns: ["Patterns", patterns],
+  tree: ["Tree", tree],
+  flows: ["Flows", flows],
+  compare: ["Compare", compare],
+};
+const main = document.getElementById("content");
+const known = new Map(); // what is known about each release
+let shown = 0;
+
+async function release(number) {
+  if (!known.has(number)) {
+    about(number);
+    known.set(number, { ...(await ask("/overview")), map: null });
+  }
+  return known.get(number);
+}
+
+async function show() {
+  shown += 1;
+  const mine = shown;
+  const { view, parameters } = here();
+  const [title, draw] = VIEWS[view] ?? VIEWS.overview;
+  try {
+    const first = await release("1");
+    const number = first.other !== null && parameters.get("release") === "2" ? "2" : "1";
+    const facts = await release(number);
+    about(number);
+    if (mine !== shown) return; // somebody was faster
+    frame(view in VIEWS ? view : "overview", first, facts, number);
+    document.title = `${title}: ${facts.name}`;
+    const heading = el("h1", { tabindex: "-1" }, title);
+    const body = el("div");
+    fill(main, heading, body);
+    if (mine > 1) heading.focus({ preventScroll: true });
+    await draw(body, parameters, facts);
+  } catch (error) {
+    if (mine === shown) main.append(el("p", { class: "error", role: "alert" }, error.message));
+  }
+}
+
+function frame(view, first, facts, number) {
+  document.getElementById("release-name").textContent = facts.name;
+  document.getElementById("release-name").dir = "auto";
+  const warning = document.getElementById("warning");
+  warning.hidden = facts.status === "PRIVATE";
+  warning.textContent = "NOT PRIVATE: the noise of this release was injected and can be repeated. It must never be published.";
+  const offered = Object.entries(VIEWS).map(([name, [title]]) => el("a", { href: link(name), "aria-current": name === view ? "page" : undefined }, title));
+  fill(document.getElementById("views"), offered);
+  fill(document.getElementById("which"), first.other === null ? null : chooser(first, number, view));
+}
+
+function chooser(first, number, view) {
+  const select = el("select", {
+    id: "release",
+    onchange: () => { location.hash = link(view, { release: select.value }); },
+  }, el("option", { value: "1" }, `1: ${first.name}`), el("option", { value: "2" }, `2: ${first.other}`));
+  select.value = number;
+  return [el("label", { for: "release" }, "Release "), select];
+}
+
+window.addEventListener("hashchange", show);
+show();

@@ -1,0 +1,50 @@
+"""The top of the prefix tree: the picture of the report, with tooltips."""
+
+from typing import Any
+
+from pathveil.plot.drawing import BLUE, GREY, WIDTH, altair, chart
+from pathveil.report.icicle import HEIGHT, draw_icicle
+from pathveil.report.places import shortened
+from pathveil.report.released import Released
+
+_LETTERS = 16
+
+
+def icicle_chart(release: Released) -> Any:
+    """Levels from left to right; the cells of a level from the top down."""
+    alt, icicle = altair(), draw_icicle(release)
+    rows = [
+        {
+            "level": cell.level - 1,
+            "right": cell.level,
+            "top": cell.top,
+            "bottom": cell.top + cell.height,
+            "middle": cell.top + cell.height / 2,
+            "centre": cell.level - 0.97,
+            "text": shortened(cell.text, _LETTERS),
+            "prefix": " → ".join(
+                [place.name or place.label for place in cell.prefix]
+                + ([cell.others] if cell.merged else [])
+            ),
+            "count": cell.count,
+            "merged": bool(cell.merged),
+        }
+        for cell in (icicle.cells if icicle else ())
+    ]
+    across = alt.X("level:Q", title="level", axis=alt.Axis(tickMinStep=1, grid=False, labels=False))
+    down = alt.Y("top:Q", scale=alt.Scale(domain=[0, HEIGHT], reverse=True), axis=None)
+    base = chart(rows, width=WIDTH, height=HEIGHT * 0.75)
+    cells = base.mark_rect(stroke="white", opacity=0.8).encode(
+        x=across,
+        x2="right:Q",
+        y=down,
+        y2="bottom:Q",
+        color=alt.condition(alt.datum.merged, alt.value(GREY), alt.value(BLUE)),
+        tooltip=["prefix:N", alt.Tooltip("count:Q", title="trajectories", format=",")],
+    )
+    words = base.mark_text(align="left", color="white", fontSize=10).encode(
+        x="centre:Q",
+        y=alt.Y("middle:Q", scale=alt.Scale(domain=[0, HEIGHT], reverse=True)),
+        text="text:N",
+    )
+    return cells + words

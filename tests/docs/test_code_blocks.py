@@ -1,0 +1,161 @@
+"""Every code block of the pages runs, page by page, as its reader would run it."""
+
+from dataclasses import replace
+
+import pytest
+from tests.docs.blocks import (
+    NOT_CODE,
+    RUN,
+    Block,
+    blocks_of,
+    indented_commands,
+    pages,
+    read,
+    steps_of,
+)
+from tests.docs.files import FILES, NAMES
+from tests.docs.server import Database
+from tests.docs.shell import Command, Shell, commands_of, missing_lines
+
+import pathveil as pv
+
+MOST_NOT_RUN = 8
+PAGES = [page for page in pages() if any(b.language in RUN for b in blocks_of(read(page)))]
+NOT_RUN = [block for page in pages() for block in blocks_of(read(page), page) if block.not_run]
+
+
+@pytest.fixture
+def shell(folder, monkeypatch, capfd):
+    monkeypatch.setenv("COLUMNS", "200")
+    return Shell(folder, monkeypatch, capfd)
+
+
+@pytest.fixture
+def database(server):
+    made = Database(server)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_blocks_of_a_page_run(page, shell, request):
+    reader = Reader(shell, request)
+    for step in steps_of(read(page), page):
+        if isinstance(step, Block):
+            reader.run(step)
+        elif step.kind == "files":
+            reader.begin(step.names)
+        else:
+            reader.known |= {name: NAMES[name]() for name in step.names}
+
+
+class Reader:
+    """Somebody who follows a page: in a folder, with a shell and a Python session."""
+
+    def __init__(self, shell, request):
+        self._shell = shell
+        self._request = request
+        self._replace = {}
+        self._server = None
+        self.known = {"pv": pv}
+
+    def begin(self, files):
+        """Begin in a new folder with these files."""
+        self._shell.begin()
+        self._replace = {}
+        if "server" in files:
+            self._server = self._request.getfixturevalue("database")
+            self._replace |= self._server.addresses
+        for name in files:
+            if name != "server":
+                self._replace |= FILES[name]() or {}
+
+    def run(self, block):
+        text = block.text
+        for shown, real in self._replace.items():
+            text = text.replace(shown, real)
+        if block.language == "python":
+            exec(compile(text, str(block), "exec"), self.known)
+        elif block.language == "sql":
+            self._server.run(text)
+        else:
+            run_commands(replace(block, text=text), self._shell)
+
+
+def run_commands(block, shell):
+    for command in commands_of(block):
+        result = shell.run(command)
+        said = result.out + result.err
+        assert result.code == command.expected_code, f"{block}: $ {command.text}\n{said}"
+        assert missing_lines(command.shown, said) == [], f"{block}: $ {command.text}\n{said}"
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_block_says_what_it_is(page):
+    text = read(page)
+    unknown = [
+        f"{block}: {block.language!r}"
+        for block in blocks_of(text, page)
+        if block.language not in RUN | NOT_CODE
+    ]
+    assert unknown == []
+    assert indented_commands(text) == []
+
+
+@pytest.mark.parametrize("block", NOT_RUN, ids=str)
+def test_a_block_that_is_not_run_says_why(block):
+    assert len(block.not_run) > 10
+    pytest.skip(block.not_run)
+
+
+def test_few_blocks_are_not_run():
+    assert len(NOT_RUN) <= MOST_NOT_RUN
+
+
+def block(language, text):
+    return Block("a page", 1, language, text, None)
+
+
+def test_blocks_are_found_with_their_languages_and_reasons():
+    text = "a\n\n<!-- not run: too long -->\n```sh\nx\n```\n\n- b\n\n  ```python\n  y\n  ```\n"
+    first, second = blocks_of(text)
+    assert (first.language, first.text, first.not_run, first.line) == ("sh", "x\n", "too long", 4)
+    assert (second.language, second.text, second.not_run) == ("python", "y\n", None)
+
+
+def test_an_indented_command_is_found():
+    assert indented_commands("text\n\n    pathveil demo\n") == ["pathveil demo"]
+    assert indented_commands("text\n\n```sh\na\n\n    pathveil demo\n```\n") == []
+
+
+def test_a_console_block_is_commands_and_what_they_print():
+    text = "$ one \\\n    two\n  line\n\n$ three\nerror: no\n"
+    first, second = commands_of(block("console", text))
+    assert (first.text.split(), first.shown, first.expected_code) == (
+        ["one", "two"],
+        ("  line",),
+        0,
+    )
+    assert second == Command("three", ("error: no",))
+    assert second.expected_code == 2
+
+
+def test_lines_are_compared_in_order_with_dots_for_anything():
+    assert missing_lines(["a …", "c"], "a   1\nb\nc") == []
+    assert missing_lines(["c", "a …"], "a 1\nb\nc") == ["a …"]
+    assert missing_lines(["│ x │ … │"], "│ x │    12 │") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["$ pathveil verify nothing-here", "$ pathveil universe codes:1..9\nnine million", "$ false"],
+)
+def test_a_wrong_block_fails(shell, text):
+    with pytest.raises(AssertionError):
+        run_commands(block("console", text), shell)
+
+
+@pytest.mark.parametrize("text", ["pip install 'pathveil[nothing]'", "pip install pathveil"])
+def test_an_extra_that_we_do_not_have_fails(shell, text):
+    with pytest.raises(AssertionError):
+        run_commands(block("sh", text), shell)

@@ -1,0 +1,64 @@
+"""DuckDB, interrupted in mid-run: charged, nothing published, nothing raw left, and it is said."""
+
+import signal
+import stat
+
+import pytest
+from tests.engines.interrupted import (
+    UNIT,
+    ChargedRun,
+    files_in,
+    holding,
+    small_disk,
+    wait_until,
+    write_taps,
+)
+
+OPTIONS = ("--engine", "duckdb", "--memory", "300MB")
+
+
+@pytest.fixture(scope="module")
+def taps(tmp_path_factory):
+    return write_taps(tmp_path_factory.mktemp("taps"), 200_000)
+
+
+def wait_for_raw_data(run):
+    """Until it is on the disk, in a folder that nobody else may enter."""
+
+    def is_there():
+        return sum(path.stat().st_size for path in files_in(run.spill) if path.exists()) > 10**5
+
+    wait_until(lambda: is_there() or run.process.poll() is not None, "it did not spill")
+    (private,) = run.spill.iterdir()
+    assert stat.S_IMODE(private.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal(taps, tmp_path, number):
+    run = ChargedRun(taps, tmp_path, *OPTIONS)
+    wait_for_raw_data(run)
+    run.signal(number)
+    run.check_said(run.finish(), 128 + number)
+    run.check_charged_for_nothing()
+
+
+def test_a_killed_process(taps, tmp_path):
+    """It can say nothing; the ledger's history does, and the watcher cleans up."""
+    run = ChargedRun(taps, tmp_path, *OPTIONS)
+    wait_for_raw_data(run)
+    run.signal(signal.SIGKILL)
+    assert run.finish().code == -signal.SIGKILL
+    run.check_charged_for_nothing()
+
+
+def test_a_full_disk(taps, tmp_path):
+    with small_disk(tmp_path / "disk", "2m") as disk:
+        run = ChargedRun(taps, tmp_path, *OPTIONS, spill=disk)
+        result = run.finish()
+        run.check_said(result, 2)
+        assert "--spill" in result.err
+        run.check_charged_for_nothing()
+
+
+def test_what_is_looked_for_would_be_found(taps):
+    assert holding(taps, UNIT.encode()) == [taps / "rows.parquet"]

@@ -1,0 +1,114 @@
+"""What an engine can't do: ``--help`` says it, and it is refused before anything is charged."""
+
+import importlib.util
+import signal
+
+import pytest
+
+from pathveil.cli.run import run
+from pathveil.ledger.ledger import Ledger
+
+ENGINES = {"duckdb": ["--engine", "duckdb"], "spark": ["--engine", "spark", "--master", "local[1]"]}
+ASKED = {
+    "--method calibrated": ["--method", "calibrated"],
+    "--height auto": ["--height", "auto"],
+    "--universe discover": ["--universe", "discover", "--delta", "1e-9"],
+    "--taxonomy": ["--taxonomy", "zones.csv"],
+}
+
+
+@pytest.fixture
+def pathveil(tmp_path, monkeypatch, capfd):
+    """Runs a command in a folder with taps; its exit code, and what it said on stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "400")
+    (tmp_path / "taps.csv").write_text("who,when,where\n1,1,A\n")
+    (tmp_path / "stops.csv").write_text("location\nA\nB\n")
+    (tmp_path / "zones.csv").write_text("location,zone\nA,X\nB,X\n")
+    handled = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in handled}
+
+    def command(*arguments):
+        code = run(list(arguments))
+        said = capfd.readouterr()
+        return code, said.out, said.err
+
+    yield command
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def publish(pathveil, source, *options):
+    """With a ledger; options that are given twice count as they were given last."""
+    pathveil("ledger", "init", "taps", "--limit", "3", "--ledger", "ledger.db")
+    return pathveil(
+        *("publish", source, "--universe", "stops.csv", "--epsilon", "1", "--height", "3"),
+        *("--method", "full", "--unit-column", "who", "--order-column", "when"),
+        *("--location-column", "where", "--dataset", "taps", "--ledger", "ledger.db"),
+        *("--out", "out", *options),
+    )
+
+
+def check_nothing_charged():
+    assert not Ledger.open("ledger.db").books().charges
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("asked", ASKED)
+def test_what_only_memory_does(pathveil, engine, asked):
+    code, _, said = publish(pathveil, "taps", *ENGINES[engine], *ASKED[asked])
+    assert code == 2
+    assert f"The engine '{engine}' can't" in said
+    assert "use the engine 'memory'" in said
+    check_nothing_charged()
+
+
+def test_the_help_says_what_only_memory_does(pathveil):
+    _, told, _ = pathveil("publish", "--help")
+    told = " ".join(told.split())
+    start = told.index("duckdb and spark can't do")
+    sentence = told[start : told.index(".", start)]
+    for asked in ASKED:
+        assert asked in sentence
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        ("taps.csv", [], "no CSV files"),
+        ("postgresql://user@host/database", [], "no databases"),
+        ("taps", ["--master", "host:7077"], "spark://host:7077"),
+        ("taps", ["--table", "taps"], "table:NAME"),
+        ("taps", ["--spill", "missing"], "--spill"),
+        ("taps", ["--engine", "duckdb"], "'spark' only"),
+    ],
+)
+def test_what_spark_does_not_read(pathveil, monkeypatch, source, options, message):
+    monkeypatch.setenv("JAVA_HOME", "somewhere")
+    code, _, said = publish(pathveil, source, *ENGINES["spark"], *options)
+    assert code == 2
+    assert message in said
+    check_nothing_charged()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_that_is_not_installed(pathveil, monkeypatch, engine):
+    """Found out before the charge, too."""
+    find = importlib.util.find_spec
+    hidden = ("duckdb", "pyspark")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n in hidden else find(n))
+    code, _, said = publish(pathveil, "taps", *ENGINES[engine])
+    assert code == 2
+    assert f"pathveil[{engine}]" in said
+    check_nothing_charged()
+
+
+def test_java_that_is_not_installed(pathveil, monkeypatch):
+    pytest.importorskip("pyspark")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    code, _, said = publish(pathveil, "taps", *ENGINES["spark"])
+    assert code == 2
+    assert "Java 17" in said
+    check_nothing_charged()
