@@ -59,7 +59,7 @@ bench: setup
 # The documentation as a site in build/site; a warning is an error, and nothing uses the network.
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
-	@echo "Open build/site/index.html"
+	@echo "Open build/site/index.html (its search needs: python3 -m http.server -d build/site)"
 
 # Every parser, FUZZ_SECONDS in all; only the first run, which installs the fuzzer, uses the network.
 FUZZ_SECONDS ?= 600

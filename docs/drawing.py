@@ -1,5 +1,6 @@
 """A few shapes as SVG, for the figures of the documentation: light and dark, no scripts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -20,7 +21,7 @@ text{font:13px system-ui,sans-serif}.small{font-size:11px}.big{font-size:15px;fo
 
 @dataclass
 class Drawing:
-    """A picture of so many units wide and high, which is described in words for those who don't see it."""
+    """A picture, so many units wide and high, with a title for those who don't see it."""
 
     width: int
     height: int
@@ -50,7 +51,7 @@ class Drawing:
             f'height="{height:.1f}"/>'
         )
 
-    def line(self, points: list[tuple[float, float]], kind: str = "line") -> None:
+    def line(self, points: Sequence[tuple[float, float]], kind: str = "line") -> None:
         """A line through points."""
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         self.parts.append(f'<polyline class="{kind}" points="{path}"/>')

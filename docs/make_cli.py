@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the commands themselves: ``python docs/make_cli.py``."""  # noqa: INP001
+"""Write docs/cli.md from the commands themselves: ``python docs/make_cli.py``."""
 
 import textwrap
 from collections.abc import Iterator
@@ -8,6 +8,8 @@ from typing import Any
 import typer
 
 from pathveil.cli.app import app
+from pathveil.cli.exit_codes import MEANINGS
+from pathveil.cli.verbosity import EVERYWHERE
 
 PAGE = Path(__file__).with_name("cli.md")
 
@@ -30,17 +32,23 @@ INTRODUCTION = """\
 <!-- Written by `python docs/make_cli.py` from the commands themselves; a test compares them. -->
 
 `pathveil --help` and `pathveil COMMAND --help` say the same. Results go to stdout, messages and
-progress to stderr. Every command has `--json` for scripts. Colours are off when the output is not
-a terminal, and when `NO_COLOR` is set.
+progress to stderr. Every command has `--json` for scripts, with keys that [stay](json.md). Colours
+are off when the output is not a terminal, and when `NO_COLOR` is set. Long steps show the time that
+is left.
+
+`--quiet` (`-q`) leaves nothing on stderr but errors; `--verbose` (`-v`) says every step, in words
+that tell nothing of the data. Both may stand before or after the command's name.
+`pathveil --install-completion` makes the shell complete commands, options and values: methods,
+engines, formats, time zones, datasets of the ledger, locations of a release. A word that is
+mistyped is answered with the one that was perhaps meant.
+
+## Exit codes
 
 | exit code | meaning |
 |---|---|
-| 0 | done |
-| 1 | only `audit`: it raised an alarm |
-| 2 | the request or the data can't be used; one message on stderr says why and what to do |
-| 70 | a bug of ours; please report it |
-| 129, 130, 143 | stopped by a closed terminal, by Ctrl-C, by `kill` |
+"""
 
+AFTER = """
 Whatever happens, a release folder appears whole or not at all, and no message quotes a row of the
 raw data. `PATHVEIL_DEBUG=1` shows tracebacks on your own terminal, which may.
 """
@@ -50,7 +58,8 @@ def page() -> str:
     """The whole page."""
     group: Any = typer.main.get_command(app)
     sections = [_section(name, command) for name, command in _commands(group, "")]
-    return "\n".join([INTRODUCTION, *sections])
+    codes = "".join(f"| {code} | {meaning} |\n" for code, meaning in MEANINGS.items())
+    return "\n".join([INTRODUCTION + codes + AFTER, *sections])
 
 
 def _commands(group: Any, before: str) -> Iterator[tuple[str, Any]]:
@@ -64,7 +73,9 @@ def _commands(group: Any, before: str) -> Iterator[tuple[str, Any]]:
 
 def _section(name: str, command: Any) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
-    options = [p for p in command.params if p.param_type_name == "option"]
+    options = [
+        p for p in command.params if p.param_type_name == "option" and p.name not in EVERYWHERE
+    ]
     usage = " ".join(["pathveil", name, *(_placeholder(p) for p in arguments), "[OPTIONS]"])
     text, _, rest = command.help.partition("Example:")
     _, example, more = rest.split("`", 2)
@@ -91,7 +102,7 @@ def _filled(text: str) -> list[str]:
 
 def _shell(example: str) -> list[str]:
     one_line = " ".join(example.split())
-    lines = textwrap.wrap(one_line, 96, subsequent_indent="    ", break_on_hyphens=False)
+    lines = textwrap.wrap(one_line, 76, subsequent_indent="    ", break_on_hyphens=False)
     return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
 
 

@@ -78,15 +78,13 @@ def draw_tree(name: str, title: str, labels: dict[str, str], gone: tuple[str, ..
     places = places_of(sorted([*labels, *gone]))
     width = max(x for x, _ in places.values()) + NODE + 40
     picture = Drawing(round(width), LEVEL * 3 + 80, title)
-    for prefix, (x, y) in places.items():
-        x, y = x + 20, y + 20
+    for prefix, (left, top) in places.items():
+        x, y, middle = left + 20, top + 20, left + 20 + NODE / 2
         if prefix:
-            above = places[prefix[:-1]]
-            start = (above[0] + 20 + NODE / 2, above[1] + 20 + 40)
-            picture.line([start, (x + NODE / 2, y)])
+            above, over = places[prefix[:-1]]
+            picture.line([(above + 20 + NODE / 2, over + 60), (middle, y)])
         picture.box(x, y, NODE, 40, "plain" if not prefix else "gone" if prefix in gone else "box")
-        middle = x + NODE / 2
-        picture.text(middle, y + 17, " → ".join(prefix[-1:]) or "start", "ink")
+        picture.text(middle, y + 17, prefix[-1:] or "start")
         kind = "small warn" if prefix in gone else "small ink"
         picture.text(middle, y + 33, "dropped" if prefix in gone else labels.get(prefix, ""), kind)
     picture.save(PICTURES / name)

@@ -1,8 +1,8 @@
 """Draw the pictures of docs/tutorial.md and docs/choosing.md: ``python docs/make_pictures.py``.
 
-They compare a simulated week with releases of it, which one may do with riders who do not exist. The
-noise is injected, so that the pictures stay as they are; a real release draws it from the operating
-system.
+They compare a simulated week with releases of it, which one may do with riders who do not exist.
+The noise is injected, so that the pictures stay as they are; a real release draws it from the
+operating system.
 """
 
 import math
@@ -67,7 +67,7 @@ def draw_lengths(truth: np.ndarray, released: np.ndarray) -> None:
 
 def draw_map(universe: pv.Universe, released: np.ndarray) -> None:
     """The released visits where the stops are."""
-    north, east = universe.latitude, universe.longitude
+    north, east = np.asarray(universe.latitude), np.asarray(universe.longitude)
     width, height = 640, 380
     picture = Drawing(width, height, "Released riders by stop, on a map of the stops")
     x = 20 + (width - 40) * (east - east.min()) / (east.max() - east.min())
@@ -82,7 +82,9 @@ def draw_epsilon(errors: dict[str, float]) -> None:
     """The mean relative error of one-stop counts by ε."""
     picture = Drawing(640, 290, "Error of counts against ε")
     left, base, step, tallest = 70, 220, 100, max(errors.values())
-    points = [(left + step * n + 20, base - 160 * e / tallest) for n, e in enumerate(errors.values())]
+    points = [
+        (left + step * n + 20, base - 160 * e / tallest) for n, e in enumerate(errors.values())
+    ]
     picture.line([(left, base), (620, base)], "axis")
     picture.line(points, "trend")
     for (x, y), (epsilon, error) in zip(points, errors.items(), strict=True):

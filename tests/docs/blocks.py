@@ -77,7 +77,17 @@ class Wish:
     names: list[str]
 
 
-def steps_of(text, page="a page"):
+def parts_of(text, page="a page"):
+    """The steps of a page, anew from each wish for files; the parts do not need one another."""
+    parts = [[]]
+    for step in _steps_of(text, page):
+        if isinstance(step, Wish) and step.kind == "files":
+            parts.append([])
+        parts[-1].append(step)
+    return [part for part in parts if any(isinstance(step, Block) for step in part)]
+
+
+def _steps_of(text, page):
     """The blocks of a page that are run, and its wishes, in their order."""
     outside = _FENCE.sub(lambda match: "\n" * match.group().count("\n"), text)
     wishes = [

@@ -9,15 +9,20 @@ import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import urlopen
 
-from tests.commands import Result
+from tests.commands import Result, spawn
 from tests.docs.blocks import ROOT
 
 from pathveil.cli.run import run
 
 # A page shows a size that is worth having; here a small one does.
 LARGEST = {"--riders": 2000, "--runs": 64, "--trajectories": 2000, "--queries": 400}
-SHORTER = {"audit": ["--runs", "64"], "reproduce": ["--queries", "400", "--workers", "1"]}
+SHORTER = {
+    "demo": ["--riders", "20000"],
+    "audit": ["--runs", "64"],
+    "reproduce": ["--queries", "400", "--workers", "1"],
+}
 _SHELL = re.compile(r"[|><;&]|\$\(")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -79,6 +84,8 @@ class Shell:
         return own[words[0]](words[1:])
 
     def _pathveil(self, arguments):
+        if arguments[0] == "explore":
+            return _visited(arguments)
         handlers = {number: signal.getsignal(number) for number in SIGNALS}
         self._capfd.readouterr()
         code = run(_smaller(arguments))
@@ -100,6 +107,21 @@ class Shell:
             raise ValueError(f"make {targets}: no such target, or nothing of pathveil in it")
         code = max(result.code for result in said)
         return Result(code, "".join(r.out for r in said), "".join(r.err for r in said))
+
+
+def _visited(arguments):
+    """Start the explorer on a free port, get its page as a browser would, and end it by Ctrl-C."""
+    arguments = [word for word in arguments if word != "--port" and not word.isdigit()]
+    with spawn(*arguments, "--no-open", "--port", "0") as process:
+        said = process.stdout.readline()
+        address = re.search(r"http://127\.0\.0\.1:\d+/?", said)
+        if address:
+            with urlopen(address.group()) as page:
+                said += f"{page.status}"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    ended = process.returncode in {0, 128 + signal.SIGINT}
+    return Result(0 if said.endswith("200") and ended else 1, said, err)
 
 
 def _recipe(target):

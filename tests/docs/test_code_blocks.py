@@ -10,8 +10,8 @@ from tests.docs.blocks import (
     blocks_of,
     indented_commands,
     pages,
+    parts_of,
     read,
-    steps_of,
 )
 from tests.docs.files import FILES, NAMES
 from tests.docs.server import Database
@@ -20,7 +20,7 @@ from tests.docs.shell import Command, Shell, commands_of, missing_lines
 import pathveil as pv
 
 MOST_NOT_RUN = 8
-PAGES = [page for page in pages() if any(b.language in RUN for b in blocks_of(read(page)))]
+PARTS = [(page, part) for page in pages() for part in parts_of(read(page), page)]
 NOT_RUN = [block for page in pages() for block in blocks_of(read(page), page) if block.not_run]
 
 
@@ -37,10 +37,10 @@ def database(server):
     made.close()
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_blocks_of_a_page_run(page, shell, request):
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part[0]}:{part[1][0].line}")
+def test_the_blocks_of_a_page_run(part, shell, request):
     reader = Reader(shell, request)
-    for step in steps_of(read(page), page):
+    for step in part[1]:
         if isinstance(step, Block):
             reader.run(step)
         elif step.kind == "files":
@@ -121,6 +121,16 @@ def test_blocks_are_found_with_their_languages_and_reasons():
     first, second = blocks_of(text)
     assert (first.language, first.text, first.not_run, first.line) == ("sh", "x\n", "too long", 4)
     assert (second.language, second.text, second.not_run) == ("python", "y\n", None)
+
+
+def test_a_page_is_taken_apart_where_it_wishes_for_files():
+    text = (
+        "<!-- files: a, b -->\n```sh\nx\n```\n<!-- files: c -->\n<!-- names: d -->\n```sh\ny\n```\n"
+    )
+    first, second = parts_of(text)
+    assert [step.names for step in (first[0], *second[:2])] == [["a", "b"], ["c"], ["d"]]
+    assert [step.text for step in (first[1], second[2])] == ["x\n", "y\n"]
+    assert parts_of("<!-- files: a -->\n```text\nx\n```\n") == []
 
 
 def test_an_indented_command_is_found():

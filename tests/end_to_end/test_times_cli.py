@@ -32,7 +32,7 @@ def taps(folder):
 def timed(taps, pathveil):
     result = pathveil(*PUBLISH, *TIMED, "--out", "out", "--csv", "--json")
     assert result.code == 0, result
-    assert result.json()["time slots"] == 24
+    assert result.json()["time_slots"] == 24
     return taps / "out"
 
 

@@ -67,6 +67,15 @@ def _plain(cell: Any) -> Any:
 
 
 @contextmanager
+def reported_progress(description: str) -> Iterator[None]:
+    """The same for a step that reports by itself how far it is (`pathveil.progress_reports`)."""
+    from pathveil.progress_reports import reported_to
+
+    with progress(description, total=1) as done, reported_to(done):
+        yield
+
+
+@contextmanager
 def progress(description: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
     """A progress bar with the time left, on stderr; gives a function to set how much is done.
 

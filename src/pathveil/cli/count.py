@@ -68,14 +68,14 @@ def count(
     console = stdout_console()
     if not release.is_private:
         console.print("NOT PRIVATE: the noise was injected.", style="bold red")
-    interval = _interval(answer)
-    console.print(str(answer) if interval else f"{answer:,}", highlight=False)
+    has_interval = _interval(answer)["level"] is not None
+    console.print(str(answer) if has_interval else f"{answer:,}", highlight=False)
 
 
 def _interval(answer: int) -> dict[str, object]:
-    """The interval of an answer that has one."""
+    """The interval of an answer; None where it has none."""
     from pathveil.uncertainty.estimate import Estimate
 
     if not isinstance(answer, Estimate) or answer.level is None:
-        return {}
+        return {"low": None, "high": None, "level": None}
     return {"low": answer.low, "high": answer.high, "level": answer.level}

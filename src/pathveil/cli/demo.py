@@ -26,7 +26,7 @@ def demo(
 
     Example: `pathveil demo --riders 200000`
     """
-    from pathveil.cli.console import progress, stderr_console
+    from pathveil.cli.console import progress, reported_progress, stderr_console
     from pathveil.cli.publish import publish_with_progress
     from pathveil.cli.summary import journeys, print_summary
     from pathveil.model.parameters import Parameters
@@ -44,7 +44,7 @@ def demo(
         week = simulate_week(riders, stops, seed=WEEK)
         database = TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
     release = publish_with_progress(database, parameters)
-    with progress("Writing"):
+    with reported_progress("Writing"):
         release.write(folder)
     print_summary(release, folder, json=json)
     if not json:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pathveil.raw.engines import Trajectories
     from pathveil.release.release import Release
 
+_MEASURING = 0.3  # of the time of a calibrated release, about; the rest is synthesis
+
 
 def publish(
     source: Annotated[
@@ -124,7 +126,7 @@ def publish(
     folder or a pattern of Parquet files (docs/engines.md).
     """
     from pathveil.cli.charging import account_for, charged, check_named
-    from pathveil.cli.console import progress
+    from pathveil.cli.console import reported_progress, say_step
     from pathveil.cli.reading import read_with
     from pathveil.cli.summary import print_summary
     from pathveil.cli.taxonomies import zones_for
@@ -162,6 +164,11 @@ def publish(
         taxonomy=zones_for(taxonomy, locations),
     )
     chosen = Engine.choose(engine, source, parameters, memory=memory, spill=spill, master=master)
+    known = "unknown" if isinstance(locations, str) else f"{len(locations):,}"
+    say_step(
+        f"Public choices: ε = {parameters.budget}, height {height}, method {method}, |L| = {known},"
+        f" c = {max_trajectories_per_unit}; engine {chosen.name}."
+    )
     account = account_for(ledger, dataset, population, source, is_remote=master is not None)
     with (
         charged(account, parameters) as charge,
@@ -188,7 +195,7 @@ def publish(
         ) as database,
     ):
         release = publish_with_progress(database, parameters, charge)
-        with progress("Writing"):
+        with reported_progress("Writing"):
             release.write(out, csv=csv, signer=owner)
     print_summary(release, out, json=json)
 
@@ -196,12 +203,23 @@ def publish(
 def publish_with_progress(
     database: "Trajectories", parameters: "Parameters", charge: "Charge | None" = None
 ) -> "Release":
-    """Publish with a bar that counts levels."""
+    """Publish with a bar: levels of the tree, or what is measured and then calibrated."""
     from pathveil.cli.console import progress
     from pathveil.mechanism.randomness import Randomness
+    from pathveil.progress_reports import reported_to
     from pathveil.publishing import publish_with
 
-    with progress("Growing the noisy prefix tree", total=parameters.height) as done:
+    is_calibrated = parameters.method == "calibrated"
+    counting = _MEASURING if is_calibrated else 1.0
+    words = "Measuring and calibrating" if is_calibrated else "Growing the noisy prefix tree"
+    with (
+        progress(words, total=1) as done,
+        reported_to(lambda share: done(counting + (1 - counting) * share)),
+    ):
         return publish_with(
-            database, parameters, Randomness(), lambda level, _height: done(level), charge
+            database,
+            parameters,
+            Randomness(),
+            lambda some, every: done(counting * some / every),
+            charge,
         )

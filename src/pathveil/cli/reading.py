@@ -35,10 +35,10 @@ def read_for_curator(
     time_grid: "TimeGrid | None" = None,
 ) -> "TrajectoryDatabase":
     """`read_trajectories` with a progress bar; the exact drop counts go to stderr only."""
-    from pathveil.cli.console import progress
+    from pathveil.cli.console import reported_progress
     from pathveil.raw.reading import read_trajectories
 
-    with progress("Reading"):
+    with reported_progress("Reading"):
         return read_trajectories(
             source,
             universe,
@@ -72,11 +72,11 @@ def read_with(
     **reading: Any,
 ) -> "Iterator[Trajectories]":
     """Read with an engine, forget at the end; the exact drop counts go to stderr only."""
-    from pathveil.cli.console import progress
+    from pathveil.cli.console import reported_progress
 
     report = partial(_tell, timed=time_grid is not None)
     with ExitStack() as stack:
-        with progress("Reading"):
+        with reported_progress("Reading"):
             opened = stack.enter_context(
                 engine.open(source, universe, height, report=report, time_grid=time_grid, **reading)
             )

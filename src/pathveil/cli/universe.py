@@ -45,7 +45,7 @@ def universe(
         _write(found, out)
     facts = _facts(found)
     if json:
-        print_json(facts | {"written": None if out is None else str(out)})
+        print_json(facts | {"file": None if out is None else str(out)})
         return
     shown = [(what.replace("_", " "), _shown(value)) for what, value in facts.items()]
     print_table("The universe", ["", ""], shown, numbers=set())

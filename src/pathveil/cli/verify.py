@@ -31,7 +31,7 @@ def verify(
 
     Example: `pathveil verify release --ledger ledger.db`
     """
-    from pathveil.cli.console import print_json, stdout_console
+    from pathveil.cli.console import print_json, reported_progress, stdout_console
     from pathveil.cli.ledger_check import ledger_facts, ledger_words
     from pathveil.cli.signing import signature_json, signature_lines
     from pathveil.release.bundle import verify_bundle
@@ -39,7 +39,8 @@ def verify(
     from pathveil.release.signing_keys import read_public_key
 
     known = read_public_key(public_key) if public_key is not None else None
-    release = verify_bundle(directory)
+    with reported_progress("Checking the bundle"):
+        release = verify_bundle(directory)
     signed = check_signature(directory, known)
     certificate = release.certificate
     charge = ledger_facts(release, directory, ledger)

@@ -3,11 +3,12 @@
 from typing import Any
 
 from pathveil.plot.drawing import BLUE, GREY, WIDTH, altair, chart
-from pathveil.report.icicle import HEIGHT, draw_icicle
+from pathveil.report.icicle import HEIGHT, Cell, draw_icicle
 from pathveil.report.places import shortened
 from pathveil.report.released import Released
 
 _LETTERS = 16
+_ROOM_FOR_TEXT = 16
 
 
 def icicle_chart(release: Released) -> Any:
@@ -21,7 +22,7 @@ def icicle_chart(release: Released) -> Any:
             "bottom": cell.top + cell.height,
             "middle": cell.top + cell.height / 2,
             "centre": cell.level - 0.97,
-            "text": shortened(cell.text, _LETTERS),
+            "text": _text(cell),
             "prefix": " → ".join(
                 [place.name or place.label for place in cell.prefix]
                 + ([cell.others] if cell.merged else [])
@@ -31,10 +32,14 @@ def icicle_chart(release: Released) -> Any:
         }
         for cell in (icicle.cells if icicle else ())
     ]
-    across = alt.X("level:Q", title="level", axis=alt.Axis(tickMinStep=1, grid=False, labels=False))
+    across = alt.X(
+        "level:Q",
+        title="from the first location on",
+        axis=alt.Axis(tickMinStep=1, grid=False, labels=False),
+    )
     down = alt.Y("top:Q", scale=alt.Scale(domain=[0, HEIGHT], reverse=True), axis=None)
     base = chart(rows, width=WIDTH, height=HEIGHT * 0.75)
-    cells = base.mark_rect(stroke="white", opacity=0.8).encode(
+    cells = base.mark_rect(stroke="white", opacity=1).encode(
         x=across,
         x2="right:Q",
         y=down,
@@ -48,3 +53,10 @@ def icicle_chart(release: Released) -> Any:
         text="text:N",
     )
     return cells + words
+
+
+def _text(cell: Cell) -> str:
+    """Labels are shorter than names; the tooltip has those."""
+    if cell.height < _ROOM_FOR_TEXT:
+        return ""
+    return cell.others if cell.merged else shortened(cell.prefix[-1].label, _LETTERS)

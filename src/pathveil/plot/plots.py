@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from pathveil.analysis.flows import length_distribution, visits
+from pathveil.analysis.flows import visits
 from pathveil.errors import QueryError
 from pathveil.plot.drawing import BLUE, HEIGHT, ROW, WIDTH, altair, chart, check_most, titled
 from pathveil.plot.flow_charts import flow_lines, flow_matrix
 from pathveil.plot.icicle_chart import icicle_chart
 from pathveil.report.clock import count_hours
+from pathveil.report.lengths import MOST_LENGTHS, length_rows
 from pathveil.report.moves import strongest_moves
 from pathveil.report.places import Place
 from pathveil.report.released import Released
@@ -83,24 +84,27 @@ class Plots:
             "a cell is as tall as the number of trajectories that begin so",
         )
 
-    def lengths(self) -> Any:
+    def lengths(self, most: int = MOST_LENGTHS) -> Any:
         """How many trajectories have each length, as bars.
 
+        Args:
+            most: bars; what is longer is one more.
+
         Raises:
-            ParameterError: if altair is not installed.
+            ParameterError: if that is not a number, or altair is not installed.
         """
         alt = altair()
         rows = [
             {"length": length, "count": count}
-            for length, count in length_distribution(self._release).to_rows()
+            for length, count in length_rows(self._release, check_most(most))
         ]
         bars = (
             chart(rows, width=WIDTH, height=HEIGHT)
             .mark_bar(color=BLUE)
             .encode(
-                x=alt.X("length:Q", title="locations", axis=alt.Axis(tickMinStep=1)),
+                x=alt.X("length:O", sort=None, title="locations"),
                 y=alt.Y("count:Q", title="trajectories"),
-                tooltip=["length:Q", alt.Tooltip("count:Q", format=",")],
+                tooltip=["length:O", alt.Tooltip("count:Q", format=",")],
             )
         )
         return self._titled(bars, "Lengths", "locations of a trajectory, visits counted")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pathveil.model.time_grid import TimeGrid
 from pathveil.model.universe import Universe
+from pathveil.progress_reports import portion, report_progress
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.reading_plan import ReadingPlan, plan_reading
 from pathveil.raw.sources.columns import Columns
@@ -16,6 +17,8 @@ from pathveil.raw.sources.failures import attempt
 from pathveil.raw.sources.opening import open_source
 from pathveil.raw.sources.raw_rows import RawRows, Source
 from pathveil.raw.threads import in_threads
+
+_READING = 0.7  # of the time, the rest is bounding; about
 
 if TYPE_CHECKING:
     from pathveil.raw.bounding import BoundedTrajectories
@@ -186,7 +189,12 @@ def _bounded(
         visits = partitions.visits(bucket, hashed=steps.is_sample)
         return steps.bound(visits, len(locations))
 
-    partitions = Partitions(list(in_threads(read, source.pieces(plan.columns))))
+    with portion(0, _READING):
+        partitions = Partitions(list(in_threads(read, source.pieces(plan.columns))))
     locations = labels.universe() if isinstance(plan.universe, str) else plan.universe
-    bounded = join(list(in_threads(bound, range(BUCKETS))))
-    return bounded, partitions, locations
+    parts = []
+    for part in in_threads(bound, range(BUCKETS)):
+        parts.append(part)
+        with portion(_READING, 1):
+            report_progress(len(parts), BUCKETS)
+    return join(parts), partitions, locations

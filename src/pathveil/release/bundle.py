@@ -16,6 +16,7 @@ from pathveil.model.parameters import Parameters
 from pathveil.model.preparation import Preparation
 from pathveil.model.taxonomy import Taxonomy
 from pathveil.model.time_grid import TimeGrid
+from pathveil.progress_reports import report_progress
 from pathveil.release import tables
 from pathveil.release.datapackage import DATAPACKAGE, describe
 from pathveil.release.error_table_csv import ERROR_TABLE, error_table_csv, read_error_table
@@ -75,6 +76,7 @@ def write_bundle(
     try:
         with staged(directory) as staging:
             _write_files(release, staging, csv=csv)
+            report_progress(2, 3)
             certificate = release.certificate.model_copy(update={"files": file_records(staging)})
             _write_text(staging / CERTIFICATE_FILE, certificate.model_dump_json(indent=2) + "\n")
             if signer is not None:
@@ -182,6 +184,7 @@ def _check_listing(certificate: Certificate) -> None:
 def verify_bundle(directory: Path) -> "Release":
     """Everything `read_release` checks, and that all the files tell the same story."""
     release = read_release(directory)
+    report_progress(1, 3)
     found, expected = read_certificate(directory), release.certificate
     if not found.adds_up():
         raise ReleaseError("The certificate's budget does not add up to its epsilon.")
@@ -192,6 +195,7 @@ def verify_bundle(directory: Path) -> "Release":
         release.time_grid,
     ):
         raise ReleaseError("The trajectories are not those of the prefix tree.")
+    report_progress(2, 3)
     if found.implementation.software_version != expected.implementation.software_version:
         return release  # another version may word its texts differently
     if found.model_copy(update={"files": {}}) != expected:
@@ -243,6 +247,7 @@ def _write_files(release: "Release", folder: Path, *, csv: bool) -> None:
         release.time_grid,
         is_private=release.is_private,
     )
+    report_progress(1, 3)
     tables.write_tree(folder / tables.TREE, release.tree, universe)
     for name, text in _texts(release, csv=csv).items():
         _write_text(folder / name, text)

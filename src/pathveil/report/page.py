@@ -8,7 +8,7 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pathveil.analysis.flows import length_distribution, visits
+from pathveil.analysis.flows import visits
 from pathveil.model.certificate import Certificate
 from pathveil.report.citation import cite
 from pathveil.report.clock import HeatMap, count_hours
@@ -16,6 +16,7 @@ from pathveil.report.expected_error import ExpectedError, expected_error
 from pathveil.report.explanation import explain
 from pathveil.report.icicle import draw_icicle
 from pathveil.report.journeys import top_journeys
+from pathveil.report.lengths import length_rows
 from pathveil.report.map import draw_map
 from pathveil.report.moves import MOST_LINES, draw_moves, moves_table, strongest_moves
 from pathveil.report.places import Place, isolated, shortened
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 REPORT = "report.html"
 MOST_VISITED = 20
-MOST_LENGTHS = 24
 _SECTIONS = {
     "promise": "The promise",
     "map": "Map",
@@ -49,7 +49,7 @@ def render_report(release: Released, certificate: Certificate) -> str:
     trajectories = int(paths.weights.sum())
     moves = strongest_moves(release, MOST_LINES)
     most_visited = _most_visited(release)
-    lengths = _lengths(release)
+    lengths = length_rows(release)
     drawn = {
         "map": draw_map(release),
         "moves_map": draw_moves(release, moves),
@@ -105,16 +105,6 @@ def _most_visited(release: Released) -> list[tuple[Place, int]]:
     universe = release.universe
     rows = visits(release).to_rows(universe, limit=MOST_VISITED)
     return [(Place.of(universe, universe.code(label)), count) for label, count in rows]
-
-
-def _lengths(release: Released) -> list[tuple[str, int]]:
-    """Lengths and how many trajectories have them; the long tail is one row."""
-    rows = length_distribution(release).to_rows()
-    shown = [(f"{length:,}", count) for length, count in rows[:MOST_LENGTHS]]
-    rest = rows[MOST_LENGTHS:]
-    if rest:
-        shown.append((f"{rest[0][0]:,} or more", sum(count for _, count in rest)))
-    return shown
 
 
 def _errors(

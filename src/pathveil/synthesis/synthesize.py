@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.model.measurements import Measurements
 from pathveil.model.paths import Paths
+from pathveil.progress_reports import report_progress
 from pathveil.synthesis.calibrate import calibrate
 from pathveil.synthesis.canonical import drop_code, merge_identical, take_rows
 from pathveil.synthesis.cells import Targets
@@ -69,14 +70,17 @@ def weigh(measurements: Measurements, plan: MeasurementPlan, draw: np.random.Gen
     work = continuations(measurements.tree, popularity.total, unnamed)
     aims = FitTargets.of(popularity, habits, plan, measurements.popularity.universe_size)
     model = fit(aims, Destinations.of(popularity, habits), work, plan, draw)
+    report_progress(1, 5)
 
     rows = min(popularity.total, MOST_ROWS, MOST_VISITS / aims.mean_length)
     completed = merge_identical(complete(work, model, rows, draw), unnamed + 1)
     if len(completed) == 0:
         return _nothing()
 
+    report_progress(2, 5)
     targets = Targets.of(popularity, habits, measurements.tree)
     weights = calibrate(completed, targets, plan)
+    report_progress(5, 5)
     weights *= popularity.total / weights.sum()
     return Weighed(completed, weights, popularity.unnamed_visits > 0)
 

@@ -10,16 +10,16 @@ export function el(tag, attributes = {}, ...children) {
     else if (name === "value" || name === "checked" || name === "disabled" || name === "hidden") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
-export const number = (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en"));
+export const number = (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en").replace("-", "−"));
 
 /** A text from the data, whatever its direction, isolated from what stands around it. */
 export const text = (value) => el("bdi", { dir: "auto" }, value);

@@ -39,9 +39,10 @@ async function show() {
     const first = await release("1");
     const number = first.other !== null && parameters.get("release") === "2" ? "2" : "1";
     const facts = await release(number);
+    const compared = view === "compare" && first.other !== null ? await release("2") : facts;
     about(number);
     if (mine !== shown) return; // somebody was faster
-    frame(view in VIEWS ? view : "overview", first, facts, number);
+    frame(view in VIEWS ? view : "overview", first, facts, number, [first, compared, facts].slice(view === "compare" ? 0 : 2));
     document.title = `${title}: ${facts.name}`;
     const heading = el("h1", { tabindex: "-1" }, title);
     const body = el("div");
@@ -53,15 +54,15 @@ async function show() {
   }
 }
 
-function frame(view, first, facts, number) {
+function frame(view, first, facts, number, shownReleases) {
   document.getElementById("release-name").textContent = facts.name;
   document.getElementById("release-name").dir = "auto";
   const warning = document.getElementById("warning");
-  warning.hidden = facts.status === "PRIVATE";
-  warning.textContent = "NOT PRIVATE: the noise of this release was injected and can be repeated. It must never be published.";
+  warning.hidden = shownReleases.every(({ status }) => status === "PRIVATE");
+  warning.textContent = "NOT PRIVATE: the noise of a release shown here was injected and can be repeated. It must never be published.";
   const offered = Object.entries(VIEWS).map(([name, [title]]) => el("a", { href: link(name), "aria-current": name === view ? "page" : undefined }, title));
   fill(document.getElementById("views"), offered);
-  fill(document.getElementById("which"), first.other === null ? null : chooser(first, number, view));
+  fill(document.getElementById("which"), first.other === null || view === "compare" ? null : chooser(first, number, view));
 }
 
 function chooser(first, number, view) {

@@ -8,12 +8,12 @@ const MOST_ZOOM = 64;
 
 /**
  * A map of `data`, the answer of /api/map.
- * onpick(label, name): a location was clicked; without it the map is only looked at.
+ * onpick(label, name): a location was clicked; without it the map is only looked at. hint says so.
  * Gives {element, select(labels), flows(pairs)}; pairs are {origin, destination, count}.
  */
-export function map(data, { onpick, what }) {
+export function map(data, { onpick, what, hint = "" }) {
   const canvas = el("canvas", { role: "img" });
-  const note = el("p", { class: "map-note quiet", "aria-hidden": "true" }, onpick ? "Click a location to add it; drag to move, use the buttons to zoom." : "Drag to move, use the buttons to zoom.");
+  const note = el("p", { class: "map-note quiet", "aria-hidden": "true" }, `${hint} Zoom with the buttons, then drag.`.trim());
   const place = projected(data);
   const index = new Map(data.labels.map((label, i) => [label, i]));
   const most = data.counts.reduce((a, b) => Math.max(a, b), 1);
@@ -24,8 +24,9 @@ export function map(data, { onpick, what }) {
   let waiting = false;
 
   canvas.setAttribute("aria-label", `Map of ${number(data.labels.length)} locations. Larger and darker spots have more ${what}. ${onpick ? "Locations can be added by name, too." : ""}`);
-  const frame = el("div", { class: "map" }, canvas, el("div", { class: "zoom" },
-    tool("+", "Zoom in", () => zoomBy(1.8)), tool("−", "Zoom out", () => zoomBy(1 / 1.8)), tool("⌂", "Show everything", () => { view = { zoom: 1, x: 0, y: 0 }; draw(); })));
+  const frame = el("div", { class: "map" }, canvas);
+  const under = el("div", { class: "under-map" }, note,
+    tool("+", "Zoom in", () => zoomBy(1.8)), tool("−", "Zoom out", () => zoomBy(1 / 1.8)), tool("⌂", "Show everything", () => { view = { zoom: 1, x: 0, y: 0 }; draw(); }));
 
   function tool(sign, label, act) {
     return el("button", { type: "button", "aria-label": label, title: label, onclick: act }, sign);
@@ -171,7 +172,7 @@ export function map(data, { onpick, what }) {
 
   const missing = data.left_out ? el("p", { class: "quiet" }, `${number(data.left_out)} rarely visited locations are not drawn.`) : null;
   return {
-    element: el("div", {}, frame, note, missing),
+    element: el("div", {}, frame, under, missing),
     select(labels) { chosen = labels; draw(); },
     flows(pairs) {
       const largest = pairs.reduce((a, pair) => Math.max(a, pair.count), 1);

@@ -1,20 +1,20 @@
 // A question about locations: which ones, in which order, in which hours.
 
+import { ask } from "./api.js";
 import { combobox } from "./combobox.js";
 import { el, field, fill, newId, place } from "./dom.js";
 
 /** The question that an address holds. */
 export function fromAddress(parameters) {
-  const names = parameters.getAll("name");
   return {
-    locations: parameters.getAll("location").map((label, i) => ({ label, name: names[i] ?? "" })),
+    locations: parameters.getAll("location").map((label) => ({ label, name: null })),
     order: parameters.get("order") === "given" ? "given" : "any",
     during: parameters.get("during") ?? "",
   };
 }
 
 export const toAddress = ({ locations, order, during }) => ({
-  location: locations.map(({ label }) => label), name: locations.map(({ name }) => name || " "), order: order === "given" ? order : "", during,
+  location: locations.map(({ label }) => label), order: order === "given" ? order : "", during,
 });
 
 export const toQuestion = ({ locations, order, during }) => ({ location: locations.map(({ label }) => label), order, during });
@@ -45,7 +45,7 @@ export function picker(question, facts, changed) {
 
   function draw() {
     fill(list, locations.map(({ label, name }, i) => el("li", {},
-      place(label, name.trim()),
+      place(label, name),
       el("button", { type: "button", disabled: i === 0, "aria-label": `Move ${label} before the one above`, onclick: () => earlier(i) }, "↑"),
       el("button", { type: "button", class: "remove", "aria-label": `Remove ${label}`, onclick: () => remove(i) }, "×"))));
     clear.hidden = !locations.length;
@@ -59,6 +59,7 @@ export function picker(question, facts, changed) {
   const group = newId("order");
   const radio = (value, label) => el("label", {}, el("input", { type: "radio", name: group, checked: order === value, onchange: () => { order = value; tell(); } }), ` ${label}`);
   draw();
+  findNames(locations).then(draw);
   return {
     add,
     element: el("div", {},
@@ -66,6 +67,14 @@ export function picker(question, facts, changed) {
       el("fieldset", { class: "choices" }, el("legend", {}, "Visited"), radio("any", "in any order"), radio("given", "in this order")),
       facts.slots.length ? hours(facts, during, (value) => { during = value; tell(); }) : null),
   };
+}
+
+/** An address holds labels only. */
+async function findNames(locations) {
+  await Promise.all(locations.map(async (one) => {
+    const { rows } = await ask("/locations", { q: one.label, limit: 1 });
+    if (rows[0]?.label === one.label) one.name = rows[0].name;
+  }));
 }
 
 /** Two lists, from and until: windows begin and end where slots do. */

@@ -46,7 +46,7 @@ export function bars(...shares) {
 
 function head(column, act) {
   const style = column.numeric ? "number" : undefined;
-  if (column.plain) return column.title ? el("th", { scope: "col", class: style }, column.title) : el("td");
+  if (column.plain) return column.title ? el("th", { scope: "col", class: style }, column.title) : el("td", { class: "bar-cell" });
   return el("th", { scope: "col", class: style }, el("button", { type: "button", onclick: act }, column.title));
 }
 

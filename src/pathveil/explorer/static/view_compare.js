@@ -29,8 +29,9 @@ export async function compare(body, parameters, facts) {
     try {
       const found = await asking("/compare/count", toQuestion(question));
       const short = (one) => ({ ...one, says: [] });
+      const most = 1.15 * Math.max(...[found.first, found.second].map((one) => one.high ?? one.count));
       fill(answers,
-        el("div", { class: "columns" }, answerBox(short(found.first), `1: ${found.names[0]}`), answerBox(short(found.second), `2: ${found.names[1]}`)),
+        el("div", { class: "columns" }, answerBox(short(found.first), `1: ${found.names[0]}`, most), answerBox(short(found.second), `2: ${found.names[1]}`, most)),
         found.says.map((line) => el("p", {}, line)), downloads(csv("/compare/count", toQuestion(question))));
     } catch (error) {
       fill(answers, el("p", { class: "error" }, error.message));

@@ -39,7 +39,7 @@ export async function count(body, parameters, facts) {
   const first = answer(fromAddress(parameters));
   if (facts.has_map) {
     facts.map ??= await ask("/map");
-    drawn = map(facts.map, { what: "trajectories", onpick: form.add });
+    drawn = map(facts.map, { what: "trajectories", hint: "Click a location to add it.", onpick: form.add });
     drawn.select(fromAddress(parameters).locations.map(({ label }) => label));
     fill(pictures, drawn.element);
   }

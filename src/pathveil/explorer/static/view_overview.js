@@ -7,13 +7,13 @@ import { link } from "./router.js";
 import { bars, table } from "./table.js";
 
 export async function overview(body, _parameters, facts) {
-  fill(body, badges(facts), el("div", { class: "columns map-first" }, el("section", {}, el("h2", {}, "What was published"), figures(facts), el("div", { id: "map" })), promise(facts)), el("div", { class: "columns" }, el("section", { id: "visits" }), el("section", { id: "lengths" })));
+  fill(body, badges(facts), el("div", { class: "columns map-first" }, el("section", {}, el("h2", {}, "What was published"), figures(facts), el("div", { id: "map" })), promise(facts)), el("div", { class: "columns map-first" }, el("section", { id: "visits" }), el("section", { id: "lengths" })));
   const [visits, lengths] = await Promise.all([ask("/visits", { limit: 15 }), ask("/lengths")]);
   fill(body.querySelector("#visits"), visitTable(visits.rows, facts));
   fill(body.querySelector("#lengths"), lengthTable(lengths.rows));
   if (facts.has_map) {
     facts.map ??= await ask("/map");
-    const drawn = map(facts.map, { what: "trajectories", onpick: (label, name) => { location.hash = link("count", { location: label, name: name || " " }); } });
+    const drawn = map(facts.map, { what: "trajectories", hint: "Click a location to ask about it.", onpick: (label) => { location.hash = link("count", { location: label }); } });
     fill(body.querySelector("#map"), drawn.element);
   }
 }
@@ -46,7 +46,10 @@ function figures(facts) {
 }
 
 function promise(facts) {
-  return el("section", {}, el("h2", {}, "The promise"), facts.promise.map(({ title, paragraphs }) => [el("h3", {}, title), ...paragraphs.map((line) => el("p", {}, line))]).flat());
+  return el("section", {}, el("h2", {}, "The promise"), facts.promise.map(({ title, paragraphs }, i) => {
+    const lines = paragraphs.map((line) => el("p", {}, line));
+    return i ? el("details", {}, el("summary", {}, title), lines) : lines;
+  }));
 }
 
 function visitTable(rows, facts) {
@@ -57,7 +60,7 @@ function visitTable(rows, facts) {
       { key: "rank", title: "Rank", numeric: true },
       { key: "label", title: "Location", show: (row) => place(row.label, row.name) },
       { key: "count", title: "Trajectories", numeric: true },
-      facts.has_intervals ? { key: "low", title: "90% interval", numeric: true, show: (row) => `${number(row.low)} to ${number(row.high)}` } : null,
+      facts.has_intervals ? { key: "low", title: "90% interval", numeric: true, show: (row) => [`${number(row.low)} to`, " ", number(row.high)] } : null,
       { key: "bar", title: "", plain: true, show: (row) => bars(row.count / most) },
     ].filter(Boolean),
     rows, sorted: ["rank", "ascending"], download: csv("/visits", { limit: 1000 }),

@@ -114,10 +114,12 @@ def _session(master: str, folder: Path) -> Iterator[Any]:
         builder = SparkSession.builder.master(master).appName("pathveil")
         for name, value in {**_SETTINGS, "spark.local.dir": str(folder.absolute())}.items():
             builder = builder.config(name, value)
-        session = attempt(
-            builder.getOrCreate,
-            "Spark can't be started: it needs Java 17, and a master that can be reached.",
-        )
+        with _silent_children():
+            session = attempt(
+                builder.getOrCreate,
+                "Spark can't be started: it needs Java 17, and a master that can be reached. "
+                "PATHVEIL_DEBUG=1 shows what it says.",
+            )
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)  # Spark has put its own in place
         try:
@@ -127,3 +129,25 @@ def _session(master: str, folder: Path) -> Iterator[Any]:
         finally:
             with suppress(Exception):  # its Java may be gone already
                 session.stop()
+
+
+@contextmanager
+def _silent_children() -> Iterator[None]:
+    """What is started here says nothing on our terminal: Spark's Java, and its Python workers.
+
+    They write where we do, and the traceback of a worker may quote a row.
+    """
+    if os.environ.get("PATHVEIL_DEBUG"):
+        yield
+        return
+    kept = [os.dup(stream) for stream in (1, 2)]
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        for stream in (1, 2):
+            os.dup2(nowhere, stream)
+        yield
+    finally:
+        for stream, was in zip((1, 2), kept, strict=True):
+            os.dup2(was, stream)
+            os.close(was)
+        os.close(nowhere)

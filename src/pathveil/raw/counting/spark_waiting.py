@@ -47,20 +47,21 @@ def ask_spark(session: Any, call: Callable[[], T]) -> T:
         session.addTag(tag)
         return call()
 
-    with ThreadPoolExecutor(1) as thread:
-        answer = thread.submit(tagged)
-        try:
-            while not wait([answer], timeout=_TICK).done:
-                workers.check()
-            return answer.result()
-        except PathveilError:
-            _cancel(session, tag)
-            raise
-        except Exception:  # noqa: BLE001, S110  (whatever it is, its message may quote a row)
-            pass
-        except BaseException:
-            _cancel(session, tag)
-            raise
+    thread = ThreadPoolExecutor(1)
+    answer = thread.submit(tagged)
+    thread.shutdown(wait=False)  # it ends with its call; if Spark hangs, we do not hang with it
+    try:
+        while not wait([answer], timeout=_TICK).done:
+            workers.check()
+        return answer.result()
+    except PathveilError:
+        _cancel(session, tag)
+        raise
+    except Exception:  # noqa: BLE001, S110  (whatever it is, its message may quote a row)
+        pass
+    except BaseException:
+        _cancel(session, tag)
+        raise
     raise InputError(_FAILED)
 
 

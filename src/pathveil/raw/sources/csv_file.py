@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pathveil.errors import InputError
 from pathveil.model.universe import Universe
+from pathveil.progress_reports import report_progress
 from pathveil.raw.sources.columns import Columns, resembles_columns
 from pathveil.raw.sources.failures import attempt
 from pathveil.raw.sources.raw_rows import RawRows
@@ -70,7 +71,9 @@ class CsvFile:
         parse = partial(_parse, columns=columns, names=self.names, delimiter=self._delimiter)
         with self._path.open("rb") as file:
             file.seek(self._header_size)
+            size = self._path.stat().st_size
             for block, too_long in line_blocks(file):
+                report_progress(file.tell(), size)
                 yield partial(parse, block, too_long)
 
 

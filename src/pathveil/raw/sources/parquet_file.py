@@ -7,6 +7,7 @@ from typing import Any
 
 from pathveil.errors import InputError
 from pathveil.model.universe import Universe
+from pathveil.progress_reports import report_progress
 from pathveil.raw.sources.arrow_columns import PIECE_ROWS, is_list_type, table_pieces
 from pathveil.raw.sources.columns import Columns
 from pathveil.raw.sources.failures import attempt
@@ -56,8 +57,11 @@ class ParquetFiles:
 
     def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
         """Yield the rows in batches, file by file. Row groups of any size are never whole here."""
-        for file in self._files:
+        for number, file in enumerate(self._files):
+            rows = 0
             for table in file.tables(columns.used):
+                rows += table.num_rows
+                report_progress(number + rows / max(file.rows, 1), len(self._files))
                 yield from table_pieces(table, columns)
 
 
@@ -72,6 +76,7 @@ class _OneFile:
         partitions = {} if root is None else partitions_of(path.relative_to(root))
         self._partitions = {key: value for key, value in partitions.items() if key not in stored}
         self.names: list[str] = [*stored, *self._partitions]
+        self.rows = 0  # known once it is opened
 
     def is_list(self, column: str) -> bool:
         return column not in self._partitions and is_list_type(self._schema.field(column).type)
@@ -90,6 +95,7 @@ class _OneFile:
 
         stored = [name for name in names if name not in self._partitions]
         file = attempt(lambda: pq.ParquetFile(self._path), self._damaged)
+        self.rows = file.metadata.num_rows
         try:
             batches = attempt(lambda: file.iter_batches(PIECE_ROWS, columns=stored), self._damaged)
             take = partial(next, batches, None)

@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pathveil.model.certificate import NOT_PRIVATE
+from pathveil.progress_reports import report_progress
 from pathveil.release.exports.column_names import ColumnNames
 from pathveil.release.exports.published import Published
 from pathveil.release.exports.slot_times import slot_clocks, slot_datetimes
@@ -40,6 +41,7 @@ def visit_rows(release: Published) -> Iterator[VisitRows]:
     until = np.cumsum(paths.weights)
     total = int(until[-1]) if len(until) else 0
     for first in range(0, total, _TRAJECTORIES):
+        report_progress(first, total)
         number = np.arange(first, min(first + _TRAJECTORIES, total))
         path = np.searchsorted(until, number, side="right")
         lengths = paths.lengths[path]

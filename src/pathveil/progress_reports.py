@@ -1,0 +1,41 @@
+"""Who wants to know how far a long step is: told from deep inside, without passing it along.
+
+Work reports a share of what is to be done, never what it works on. Without a listener nothing
+happens. Reports of other threads are not heard.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Listener = Callable[[float], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("pathveil_progress", default=None)
+
+
+@contextmanager
+def reported_to(listener: Listener) -> Iterator[None]:
+    """Within the block, tell this listener which share of it is done, 0 to 1."""
+    before = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
+@contextmanager
+def portion(begin: float, end: float) -> Iterator[None]:
+    """Within the block, what is reported is that part of the whole."""
+    whole = _listener.get()
+    if whole is None:
+        yield
+        return
+    with reported_to(lambda share: whole(begin + (end - begin) * share)):
+        yield
+
+
+def report_progress(done: float, everything: float) -> None:
+    """So much of everything is done."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(min(max(done / everything, 0.0), 1.0) if everything > 0 else 1.0)
