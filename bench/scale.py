@@ -1,32 +1,34 @@
 """Time and memory of every engine against |D|, from Parquet to the noisy tree.
 
 Each run is a process of its own, so that its peak memory is its own. Times are wall clock; where
-others use the machine too, processor time says more (start-up included; for Spark the time of its
-tasks, which wait as well). The exponent of each engine's growth, from its three largest sizes,
-stands beside that of ``np.sort`` on as many keys, measured in the same run. The data is a simulated
-week in long form, |L| = 1,012, h = 20, ε = 1.
+others use the machine too, processor time says more (start-up included; for Spark that of all
+processes of the driver and the executors). The exponent of each engine's growth, from its three
+largest sizes, stands beside that of ``np.sort`` on as many keys, measured in the same run. The data
+is a simulated week in long form, |L| = 1,012, h = 20, ε = 1.
 
-``python -m bench.scale`` goes to 5·10⁶ trajectories; ``--full`` to 5·10⁷. ``--spark`` adds Spark on
-a standalone cluster (a master, two workers with a core each, all on this machine), with the
-driver's memory and the bytes that each level shuffles. ``--plot`` draws the run into a file.
+``python -m bench.scale`` goes to 5·10⁶ trajectories; ``--most 50000000`` to 5·10⁷. ``--engines
+spark`` measures Spark on a standalone cluster (a master, two workers with a core each, all on this
+machine), with the driver's memory and the bytes that each level shuffles. ``--results`` keeps what
+was measured, and `bench.scale_plot` draws it.
 """
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import numpy as np
 
-from bench.measuring import row, sort_seconds, verdict
+from bench.measuring import row, verdict
 from bench.scale_data import write_taps
 
-SIZES = [100_000, 500_000, 1_000_000, 5_000_000]
-LARGE = [12_000_000, 50_000_000]
+SIZES = [100_000, 500_000, 1_000_000, 5_000_000, 12_000_000, 50_000_000]
 COMPARED = 12_000_000  # where DuckDB stands beside memory
 GIGABYTE, MEGABYTE = 1e9, 1e6
 
@@ -40,6 +42,18 @@ def in_process(engine: str, folder: Path, memory: str, master: str | None = None
         stderr=subprocess.DEVNULL,
     )
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def sorted_keys(size: int) -> dict:
+    """The baseline, by both clocks: one np.sort of this many random keys, best of three."""
+    keys = np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
+    walls, processors = [], []
+    for _ in range(3):
+        wall, processor = time.perf_counter(), time.process_time()
+        np.sort(keys)
+        walls.append(time.perf_counter() - wall)
+        processors.append(time.process_time() - processor)
+    return {"seconds": min(walls), "processor": min(processors)}
 
 
 def exponent(sizes: list[int], values: list[float]) -> float:
@@ -65,7 +79,7 @@ def measure(
         if "shuffled" in result:
             print(
                 f"    driver: JVM {result['jvm'] / MEGABYTE:.0f} MB, of which live at most "
-                f"{result['heap'] / MEGABYTE:.0f} MB; tasks {result['tasks']:.0f} s\n"
+                f"{result['heap'] / MEGABYTE:.0f} MB\n"
                 f"    bytes shuffled by bounding, then by each level {result['shuffled']}",
                 flush=True,
             )
@@ -74,14 +88,13 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="up to 5·10⁷ trajectories")
-    parser.add_argument("--spark", action="store_true", help="Spark as well")
-    parser.add_argument("--spark-most", type=int, default=12_000_000, help="its largest |D|")
+    parser.add_argument("--engines", default="memory,duckdb", help="of memory, duckdb, spark")
+    parser.add_argument("--most", type=int, default=5_000_000, help="the largest |D|")
     parser.add_argument("--memory", default="2GB", help="for DuckDB")
     parser.add_argument("--folder", type=Path, help="where to put the data for the time of the run")
-    parser.add_argument("--plot", type=Path, help="an SVG file")
+    parser.add_argument("--results", type=Path, help="a JSON file")
     arguments = parser.parse_known_args()[0]
-    sizes = [*SIZES, *(LARGE if arguments.full else [])]
+    sizes = [size for size in SIZES if size <= arguments.most]
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         data = Path(name)
         for size in sizes:
@@ -92,39 +105,35 @@ def main() -> None:
 def compare(data: Path, sizes: list[int], arguments: argparse.Namespace) -> None:
     """All engines on data/⟨|D|⟩."""
     in_process("memory", data / str(sizes[0]), arguments.memory)  # compile, if need be
-    sorts = {size: sort_seconds(size) for size in sizes}
-    row("np.sort", *(f"{size:,}: {seconds:.3f} s" for size, seconds in sorts.items()))
-    found = {
-        engine: measured_growth(engine, sizes, sorts, data, arguments.memory)
-        for engine in ("memory", "duckdb")
-    }
+    sorts = {size: sorted_keys(size) for size in sizes}
+    for size, sort in sorts.items():
+        row(f"np.sort, {size:,} keys", f"{sort['seconds']:.3f} s", f"CPU {sort['processor']:.3f} s")
+    found: dict[str, dict[int, dict]] = {}
+    for engine in arguments.engines.split(","):
+        with cluster() if engine == "spark" else nullcontext() as master:
+            found[engine] = measured_growth(engine, sizes, sorts, data, arguments.memory, master)
+        if arguments.results:
+            arguments.results.write_text(json.dumps({"found": found, "sorts": sorts}))
     size = min(COMPARED, sizes[-1])
-    for what in ("seconds", "processor"):
-        ratio = found["duckdb"][size][what] / found["memory"][size][what]
-        verdict(f"duckdb in times of memory, {size:,}, {what}", ratio, 6)
-    if arguments.spark:
-        fitting = [size for size in sizes if size <= arguments.spark_most]
-        with cluster() as master:
-            found["spark"] = measured_growth("spark", fitting, sorts, data, "", master)
-    if arguments.plot:
-        from bench.scale_plot import draw
-
-        draw(found, sorts, arguments.plot)
+    if {"memory", "duckdb"} <= found.keys():
+        for what in ("seconds", "processor"):
+            ratio = found["duckdb"][size][what] / found["memory"][size][what]
+            verdict(f"duckdb in times of memory, {size:,}, {what}", ratio, 6)
 
 
 def measured_growth(
     engine: str,
     sizes: list[int],
-    sorts: dict[int, float],
+    sorts: dict[int, dict],
     data: Path,
     memory: str,
-    master: str | None = None,
+    master: str | None,
 ) -> dict[int, dict]:
     """Measure an engine, and its growth against sorting's."""
     results = measure(engine, sizes, data, memory, master)
     largest = sizes[-3:]
-    base = exponent(largest, [sorts[size] for size in largest])
-    for what in ("seconds", "processor" if master is None else "tasks"):
+    for what in ("seconds", "processor"):
+        base = exponent(largest, [sorts[size][what] for size in largest])
         growth = exponent(largest, [results[size][what] for size in largest])
         row(f"{engine}, {what}", f"exponent {growth:.2f}", f"np.sort {base:.2f}")
         verdict(f"{engine}, {what}: growth above sorting", growth - base, 0.1)

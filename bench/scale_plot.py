@@ -1,43 +1,68 @@
-"""The plot of `bench.scale`: seconds and peak memory against |D|, both on logarithmic axes."""
+"""The plot of `bench.scale`: seconds and peak memory against |D|, on logarithmic axes.
 
+``python -m bench.scale_plot OUT.svg RESULTS.json…`` draws what ``--results`` kept.
+"""
+
+import json
+import sys
 from pathlib import Path
 
 import altair as alt
 
 
-def draw(found: dict[str, dict[int, dict]], sorts: dict[int, float], path: Path) -> None:
-    """Write an SVG.
-
-    Args:
-        found: engine → |D| → what `bench.scale_run` measured.
-        sorts: |D| → seconds of one np.sort of as many keys.
-        path: the file.
-    """
-    points = [
-        {"|D|": size, "engine": engine, "seconds": run["seconds"], "GB": run["peak"] / 1e9}
-        for engine, runs in found.items()
-        for size, run in runs.items()
+def points(results: list[dict]) -> list[dict]:
+    """A point for each run, and for each np.sort of the first results."""
+    runs = [
+        {
+            "trajectories": int(size),
+            "engine": engine,
+            "wall": run["seconds"],
+            "processor": run["processor"],
+            "memory": (run["peak"] + run.get("jvm", 0)) / 1e9,
+        }
+        for result in results
+        for engine, sizes in result["found"].items()
+        for size, run in sizes.items()
     ]
-    times = points + [
-        {"|D|": size, "engine": "np.sort", "seconds": seconds} for size, seconds in sorts.items()
+    sorts = results[0]["sorts"].items()
+    return runs + [
+        {
+            "trajectories": int(size),
+            "engine": "np.sort",
+            "wall": sort["seconds"],
+            "processor": sort["processor"],
+        }
+        for size, sort in sorts
     ]
-    charts = [_lines(times, "seconds", "wall seconds"), _lines(points, "GB", "peak memory, GB")]
-    alt.hconcat(*charts).save(path)
 
 
-def _lines(points: list[dict], field: str, title: str) -> alt.Chart:
-    log = alt.Scale(type="log")
-    engines = alt.Color("engine:N").scale(
-        domain=["memory", "duckdb", "spark", "np.sort"],
-        range=["#0072b2", "#d55e00", "#009e73", "#777777"],
+def panel(values: list[dict], field: str, title: str) -> alt.Chart:
+    engines = ["memory", "duckdb", "spark", "np.sort"]
+    color = alt.Color("engine:N").scale(
+        domain=engines, range=["#0072b2", "#d55e00", "#009e73", "#777777"]
     )
+    log = alt.Scale(type="log")
     return (
-        alt.Chart(alt.Data(values=points), width=320, height=260)
+        alt.Chart(alt.Data(values=[v for v in values if field in v]), width=230, height=230)
         .mark_line(point=True)
         .encode(
-            x=alt.X("|D|:Q", scale=log, title="trajectories", axis=alt.Axis(format="~s")),
-            y=alt.Y(f"{field}:Q", scale=log, title=title),
-            color=engines,
-            shape="engine:N",
+            x=alt.X("trajectories:Q", scale=log, axis=alt.Axis(format="~s", tickCount=3)),
+            y=alt.Y(f"{field}:Q", scale=log, title=title, axis=alt.Axis(format="~g", tickCount=5)),
+            color=color,
         )
     )
+
+
+def main() -> None:
+    out, *files = map(Path, sys.argv[1:])
+    values = points([json.loads(file.read_text()) for file in files])
+    panels = [
+        panel(values, "processor", "processor seconds"),
+        panel(values, "wall", "wall seconds, busy machine"),
+        panel(values, "memory", "peak memory, GB (Spark: the driver)"),
+    ]
+    alt.hconcat(*panels).save(out)
+
+
+if __name__ == "__main__":
+    main()

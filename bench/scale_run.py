@@ -11,6 +11,9 @@ import sys
 import time
 import urllib.request
 import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -90,20 +93,50 @@ class Driver:
         self._live = max(self._live, heap.getUsed())
 
     def end(self) -> dict:
-        """Memory of the JVM, processor time of the executors, bytes written to shuffles."""
+        """Memory of the JVM, processor time of all processes, bytes written to shuffles."""
         context = self.session.sparkContext
         process = self._java.ProcessHandle.current().pid()
         where = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
         with urllib.request.urlopen(where) as answer:
             stages = sorted(json.load(answer), key=lambda stage: stage["stageId"])
         jvm = _peak(str(process))
+        executors = [p for p in _processes() if context.applicationId in p.command]
+        processor = time.process_time() + sum(p.seconds for p in _descendants(process, executors))
         self.session.stop()
         return {
             "heap": self._live,
             "jvm": jvm,
+            "processor": processor,
             "shuffled": [s["shuffleWriteBytes"] for s in stages if s["shuffleWriteBytes"]],
-            "tasks": sum(s["executorRunTime"] for s in stages) / 1000,
         }
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process of this machine, and the seconds that it and its ended children used."""
+
+    number: int
+    parent: int
+    command: str
+    seconds: float
+
+
+def _processes() -> Iterator[Process]:
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            command = (folder / "cmdline").read_text(errors="replace")
+            seconds = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+            yield Process(int(folder.name), int(fields[1]), command, seconds)
+
+
+def _descendants(driver: int, executors: list[Process]) -> list[Process]:
+    """The driver's Java, the executors, and all that they started (Python workers)."""
+    everything = list(_processes())
+    wanted = {driver, *(process.number for process in executors)}
+    while more := {p.number for p in everything if p.parent in wanted} - wanted:
+        wanted |= more
+    return [process for process in everything if process.number in wanted]
 
 
 def _peak(process: str) -> int:

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from pathveil.errors import InputError
 from pathveil.model.new_folders import new_parents
+from pathveil.progress_reports import report_progress
 from pathveil.simulation import SimulatedWeek
 
 
@@ -29,6 +30,7 @@ def _write_taps(week: SimulatedWeek, path: Path, *, csv: bool) -> None:
     lengths = np.diff(week.offsets)
     rider = np.repeat(np.arange(len(lengths)), lengths)
     cards = pa.array([f"card-{i:08d}" for i in range(len(lengths))])
+    report_progress(1, 3)
     table = pa.table(
         {
             "card_id": cards.take(pa.array(rider)),
@@ -36,6 +38,7 @@ def _write_taps(week: SimulatedWeek, path: Path, *, csv: bool) -> None:
             "stop_id": pa.array(week.universe.labels).take(pa.array(week.codes)),
         }
     )
+    report_progress(2, 3)
     if csv:
         pa.csv.write_csv(table, path)
     else:

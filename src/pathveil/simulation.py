@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pathveil.errors import ParameterError
 from pathveil.model.universe import Universe
+from pathveil.progress_reports import report_progress
 
 MEAN_LENGTH = 6.7
 LONGEST = 121
@@ -53,12 +54,15 @@ def simulate_week(
     visits = int(offsets[-1])
     rider = np.repeat(np.arange(riders), lengths)
     turn = np.arange(visits) - offsets[rider] + np.repeat(draw.integers(0, 2, riders), lengths)
+    report_progress(1, 4)
     home, work = stop(riders), stop(riders)
     codes = np.where(turn % 2 == 0, home[rider], work[rider]).astype(np.int32)
+    report_progress(2, 4)
     # A detour is one stop off the routine; a wanderer (one rider in ten) has no routine.
     wanders = np.repeat(draw.random(riders) < 0.1, lengths)  # noqa: PLR2004
     detours = np.flatnonzero(draw.random(visits) < np.where(wanders, 0.8, 0.15))
     codes[detours] = stop(len(detours))
+    report_progress(3, 4)
     return SimulatedWeek(offsets, codes, _stop_list(stops))
 
 

@@ -108,6 +108,8 @@ POOLS = {
     "seed": ("0", "7", "-1", "9" * 30),
     "riders": ("1", "50", "0", "-1", "x"),
     "stops": ("1", "5", "0", "-1", "2147483648"),
+    "trajectories": ("200", "1", "0", "-1", "9" * 20, "x"),
+    "length": ("3", "1", "0.5", "1e400", "nan", "x"),
     "expect_head": ("0" * 64, "x", ""),
 }
 WHERE_IS_LEDGER = "where"  # the ledger commands call their option --ledger so

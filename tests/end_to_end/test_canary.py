@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import typer
 from tests.commands import every_command
+from tests.explorer.watching import look_and_stop
 
 import pathveil as pv
 from pathveil.cli.app import app
@@ -103,7 +104,10 @@ def commands_that_exist():
 EVERY_COMMAND = {
     "demo": ["demo", "--riders", "200", "--stops", "5", "--out", "demo"],
     "simulate": ["simulate", "--riders", "20", "--stops", "5", "--out", "week"],
-    "plan": ["plan", "--universe", "stops.csv", *PRIVACY],
+    "plan": [
+        *("plan", "--universe", "stops.csv", *PRIVACY, "--trajectories", "300"),
+        *("--out", "plan.html"),
+    ],
     "universe": ["universe", "stops.csv", "--out", "same-stops.csv"],
     "publish": publish("raw/taps.parquet", "other", "--csv", "--json"),
     "verify": ["verify", "out", "--ledger", "ledger.db"],
@@ -119,6 +123,7 @@ EVERY_COMMAND = {
     "ledger export": ["ledger", "export", "--out", "ledger.json", *CHARGED[:2]],
     "ledger import": ["ledger", "import", "export.json", "--ledger", "moved.db"],
     "explain": ["explain", "out"],
+    "explore": ["explore", "out", "--no-open", "--port", "0"],
     "keygen": ["keygen", "new.key"],
     "sign": ["sign", "out", "--key", "city.key", "--signer", "City Transit"],
     "registry": [
@@ -141,12 +146,15 @@ def test_every_command_is_here():
 
 @pytest.mark.parametrize("name", EVERY_COMMAND)
 @pytest.mark.usefixtures("raw")
-def test_no_command_lets_the_record_out(silent, name):
+def test_no_command_lets_the_record_out(silent, name, monkeypatch):
+    seen = look_and_stop(monkeypatch)  # of the explorer, which does not end by itself
     silent("ledger", "init", "taps", "--limit", "9", *CHARGED[:2], codes=[0])
-    silent(*publish("raw/taps.csv", "out", "--csv", *CHARGED), codes=[0])
+    silent(*publish("raw/taps.csv", "out", "--csv", "--verbose", *CHARGED), codes=[0])
     silent("ledger", "export", "--out", "export.json", *CHARGED[:2], codes=[0])
     silent("keygen", "city.key", codes=[0])
-    silent(*EVERY_COMMAND[name], codes=[0])
+    silent(*EVERY_COMMAND[name], "--verbose", codes=[0])
+    assert revealed(" ".join(seen)) == []
+    assert bool(seen) == (name == "explore")
 
 
 UNKNOWN = [*COLUMNS, "--universe", "discover", "--delta", "1e-9", "--epsilon", "20"]

@@ -33,7 +33,7 @@ def trajectories(size, people, seed, longest=6):
     return np.concatenate(([0], np.cumsum(lengths))), codes
 
 
-def week(method="calibrated", seed=7, riders=2000, stops=30):
+def week(method="calibrated", seed=7, riders=500, stops=9):
     """A release of a simulated week, with names and coordinates."""
     made = pv.simulate_week(riders, stops, seed=seed)
     database = pv.TrajectoryDatabase.from_arrays(made.offsets, made.codes, made.universe)

@@ -26,7 +26,7 @@ def demo(
 
     Example: `pathveil demo --riders 200000`
     """
-    from pathveil.cli.console import progress, reported_progress, stderr_console
+    from pathveil.cli.console import reported_progress, stderr_console
     from pathveil.cli.publish import publish_with_progress
     from pathveil.cli.summary import journeys, print_summary
     from pathveil.model.parameters import Parameters
@@ -39,7 +39,7 @@ def demo(
     parameters = Parameters.choose(
         epsilon=epsilon, height=height, universe_size=stops, method=options.DEFAULT_METHOD
     )
-    with progress(f"Simulating {riders:,} riders on {stops:,} stops"):
+    with reported_progress(f"Simulating {riders:,} riders on {stops:,} stops"):
         # Always the same week, so that people can compare; the noise is new every time.
         week = simulate_week(riders, stops, seed=WEEK)
         database = TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)

@@ -23,13 +23,13 @@ def simulate(
 
     Example: `pathveil simulate --riders 100000 --out week --csv`
     """
-    from pathveil.cli.console import print_json, progress, stdout_console
+    from pathveil.cli.console import print_json, reported_progress, stdout_console
     from pathveil.simulated_files import write_week
     from pathveil.simulation import simulate_week
 
-    with progress(f"Simulating {riders:,} riders on {stops:,} stops"):
+    with reported_progress(f"Simulating {riders:,} riders on {stops:,} stops"):
         week = simulate_week(riders, stops, seed=seed)
-    with progress("Writing"):
+    with reported_progress("Writing"):
         taps, universe = write_week(week, out, csv=csv)
     if json:
         print_json({"taps": str(taps), "universe": str(universe), "riders": riders})

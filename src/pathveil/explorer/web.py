@@ -52,8 +52,7 @@ def application(releases: Releases, port: int) -> ASGIApp:
         _get(DESCRIPTION, _constant(json.dumps(describe()).encode(), "application/json")),
         *(_get(path, _file(name)) for path, name in _static_files().items()),
     ]
-    failures = {HTTPException: _refused, Exception: _failed}
-    return OnlyHere(Starlette(routes=routes, exception_handlers=failures), port)
+    return OnlyHere(Starlette(routes=routes, exception_handlers={HTTPException: _refused}), port)
 
 
 class OnlyHere:
@@ -106,6 +105,9 @@ def _answer(route: Route, releases: Releases, request: Request) -> Response:
         return _error(str(error), 404)
     except PathveilError as error:
         return _error(str(error), 400)
+    except Exception as error:  # noqa: BLE001  (a traceback on the terminal helps nobody)
+        # The kind only: its text is nobody's business.
+        return _error(f"pathveil failed unexpectedly ({type(error).__name__}).", 500)
     if isinstance(answer, Waiting):
         return Response(answer.model_dump_json(), 202, media_type="application/json")
     if route.has_csv and asked.text("format") == "csv":
@@ -141,8 +143,3 @@ def _error(message: str, status: int) -> JSONResponse:
 async def _refused(_request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     return _error("There is nothing at this address; see /api for what there is.", status)
-
-
-async def _failed(_request: Request, error: Exception) -> Response:
-    # The kind only: its text is nobody's business.
-    return _error(f"pathveil failed unexpectedly ({type(error).__name__}).", 500)

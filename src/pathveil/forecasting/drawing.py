@@ -1,15 +1,17 @@
 """Two small charts as SVG text, drawn by hand: they follow the page's light and dark colours.
 
-Series differ by dashes and by their label at the end of the line too, not by colour alone.
+Lines differ by their dashes too, not by colour alone.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from math import floor, log10
 
 WIDTH, HEIGHT = 520, 260
-LEFT, RIGHT, TOP, BOTTOM = 56, 96, 14, 44
+LEFT, RIGHT, TOP, BOTTOM = 56, 120, 14, 44
 TICKS = 4
+ROUND = (1, 2, 2.5, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class Series:
     Attributes:
         name: what it is.
         values: one for each place of the horizontal axis; None where there is none.
-        kind: its CSS class: "wanted", "other", "empty", "kept" or "invented".
+        kind: its CSS class: "wanted", "less", "more", "empty", "kept" or "invented".
         high: the upper end of a whisker for each bar; empty for none.
     """
 
@@ -49,24 +51,23 @@ class Axes:
 
 
 def line_chart(axes: Axes, series: Sequence[Series]) -> str:
-    """A line for each series, with its name at its end."""
+    """A line for each series, and which is which beside them."""
     top = _top(series)
     parts = [*_frame(axes, top)]
-    taken: list[float] = []
-    for one in series:
+    for which, one in enumerate(series):
         points = [
             (_middle(i, len(axes.places)), _height(value, top))
             for i, value in enumerate(one.values)
             if value is not None
         ]
-        if not points:
-            continue
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         parts.append(f'<polyline class="line {one.kind}" points="{path}"/>')
         parts += [
             f'<circle class="dot {one.kind}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in points
         ]
-        parts.append(_text(WIDTH - RIGHT + 8, _free(points[-1][1], taken), one.name, "start"))
+        x, y = WIDTH - RIGHT + 8, TOP + 6 + 18 * which
+        parts.append(f'<path class="line {one.kind}" d="M{x} {y}h24"/>')
+        parts.append(_text(x + 30, y + 4, one.name, "start"))
     return _svg(axes, parts)
 
 
@@ -96,8 +97,11 @@ def bar_chart(axes: Axes, series: Sequence[Series]) -> str:
 
 
 def _top(series: Sequence[Series]) -> float:
+    """The end of the vertical axis: all fits below it, and its ticks are round."""
     shown = [v for one in series for v in (*one.values, *one.high) if v is not None]
-    return max(shown, default=1.0) or 1.0
+    least = (max(shown, default=1.0) or 1.0) / TICKS
+    power = 10.0 ** floor(log10(least))
+    return TICKS * power * next(step for step in ROUND if step * power >= least * (1 - 1e-9))
 
 
 def _middle(place: int, places: int) -> float:
@@ -108,23 +112,12 @@ def _height(value: float, top: float) -> float:
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / top
 
 
-def _free(wanted: float, taken: list[float]) -> float:
-    """A place for a label near the wanted one that hides no other."""
-    y = wanted + 4
-    while any(abs(y - other) < 14 for other in taken):  # noqa: PLR2004
-        y -= 14
-    taken.append(y)
-    return y
-
-
 def _frame(axes: Axes, top: float) -> Iterator[str]:
     for i in range(TICKS + 1):
         value = top * i / TICKS
         y = _height(value, top)
         yield f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
-        shown = f"{value:.0%}" if axes.percent and top >= 0.05 else f"{value:,.3g}"  # noqa: PLR2004
-        if axes.percent and top < 0.05:  # noqa: PLR2004
-            shown = f"{value:.2%}"
+        shown = f"{100 * value:.3g}%" if axes.percent else f"{value:,.4g}"
         yield _text(LEFT - 6, y + 4, shown, "end")
     for i, place in enumerate(axes.places):
         yield _text(_middle(i, len(axes.places)), HEIGHT - BOTTOM + 16, place, "middle")

@@ -93,7 +93,7 @@ def _budgets(forecast: SimulatedForecast) -> Exhibit:
             "kept",
         ),
         Series("error, one", [run.by_locations[0].journeys for run in runs], "wanted"),
-        Series("error, two", [run.by_locations[1].journeys for run in runs], "other"),
+        Series("error, two", [run.by_locations[1].journeys for run in runs], "less"),
     ]
     return Exhibit(
         line_chart(axes, series),
@@ -104,7 +104,8 @@ def _budgets(forecast: SimulatedForecast) -> Exhibit:
 
 
 def _questions(forecast: SimulatedForecast) -> Exhibit:
-    run = forecast.run
+    run, runs = forecast.run, forecast.runs
+    shown = {0: "less", len(runs) - 1: "more"} | {forecast.wanted: "wanted"}
     axes = Axes(
         [str(question.locations) for question in run.by_locations],
         "locations in the question",
@@ -116,12 +117,11 @@ def _questions(forecast: SimulatedForecast) -> Exhibit:
         Series("empty", [question.journeys_empty for question in run.by_locations], "empty"),
         *(
             Series(
-                f"ε = {other.parameters.budget}",
-                [question.journeys for question in other.by_locations],
-                "wanted" if other is run else "other",
+                f"ε = {runs[which].parameters.budget}",
+                [question.journeys for question in runs[which].by_locations],
+                kind,
             )
-            for other in forecast.runs
-            if other in (forecast.runs[0], run, forecast.runs[-1])
+            for which, kind in shown.items()
         ),
     ]
     return Exhibit(

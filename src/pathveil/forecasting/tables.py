@@ -6,9 +6,11 @@ from typing import Any
 from pathveil.forecasting.forecast import Run, SimulatedForecast
 
 WHAT_IT_IS = (
-    "Simulated commuters, not your data: they have a home and a work stop, detours, and stops "
-    "whose popularity falls off like 1/rank. Real data differ. Read it as the order of magnitude; "
-    "docs/plan.md says how far it was off on real datasets."
+    "Simulated commuters, not your data: a home and a work stop, detours, and stops whose "
+    "popularity falls off like 1/rank. Real data differ. Tried on samples of three datasets, the "
+    "error of single locations came out within a factor of 1.4, and so did the top patterns; "
+    "questions about two and three locations of one journey were 4 and 14 times too rosy for "
+    "taxis, which pass many cells (docs/plan.md)."
 )
 
 

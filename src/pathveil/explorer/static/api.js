@@ -36,11 +36,12 @@ export async function ask(path, parameters = {}, options = {}) {
   return answer;
 }
 
-/** A function that asks and forgets the question before, if that is still open. */
+/** A function that asks and forgets the question before, if that is still open; so does forget(). */
 export function asker() {
   let open = null;
-  return async (path, parameters) => {
-    open?.abort();
+  const forget = () => open?.abort();
+  return Object.assign(async (path, parameters) => {
+    forget();
     const mine = (open = new AbortController());
     try {
       return await ask(path, parameters, { signal: mine.signal });
@@ -48,5 +49,5 @@ export function asker() {
       if (error.name === "AbortError") return new Promise(() => {}); // nobody waits for it
       throw error;
     }
-  };
+  }, { forget });
 }

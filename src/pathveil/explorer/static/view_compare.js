@@ -23,6 +23,7 @@ export async function compare(body, parameters, facts) {
 
   async function answer(question) {
     if (!question.locations.length) {
+      asking.forget();
       fill(answers, el("p", { class: "quiet" }, "Choose one or more locations by name."));
       return;
     }

@@ -25,6 +25,7 @@ export async function count(body, parameters, facts) {
   async function answer(question) {
     drawn?.select(question.locations.map(({ label }) => label));
     if (!question.locations.length) {
+      asking.forget();
       fill(answers, el("p", { class: "quiet" }, facts.has_map ? "Choose one or more locations, on the map or by name." : "Choose one or more locations by name."));
       return;
     }

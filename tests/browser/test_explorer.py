@@ -1,0 +1,467 @@
+"""The explorer in a real browser: each view and each interaction."""
+
+import csv
+import re
+from contextlib import ExitStack
+
+import pytest
+from tests.browser.exploring import DESK, PHONE, exploring
+from tests.explorer import releases
+
+import pathveil as pv
+
+pytestmark = pytest.mark.xdist_group("browser")
+VIEWS = ("overview", "count", "patterns", "tree", "flows", "compare")
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory):
+    """Folders of releases, by name; made when first asked for."""
+    home, made = tmp_path_factory.mktemp("explored"), {}
+    makers = {
+        "week": lambda: releases.week(riders=800, stops=13),
+        "later": lambda: releases.week(riders=1200, stops=13, seed=9),
+        "strange": releases.strange,
+        "timed": releases.timed,
+        "stops": releases.stops,
+    }
+
+    def bundle(name):
+        if name not in made:
+            made[name] = makers[name]().write(home / name)
+        return made[name]
+
+    return bundle
+
+
+@pytest.fixture(scope="module")
+def address(bundles):
+    """The address of an explorer of some releases; one process for each combination."""
+    with ExitStack() as stack:
+        started = {}
+
+        def of(*names):
+            if names not in started:
+                folders = map(bundles, names)
+                started[names], _ = stack.enter_context(releases.served(*folders))
+            return started[names]
+
+        yield of
+
+
+@pytest.fixture
+def two(browser, address):
+    with exploring(browser, address("week", "later")) as page:
+        yield page
+
+
+@pytest.fixture
+def strange(browser, address):
+    with exploring(browser, address("strange")) as page:
+        yield page
+
+
+@pytest.fixture
+def timed(browser, address):
+    with exploring(browser, address("timed")) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def week(bundles):
+    return pv.read_release(bundles("week"))
+
+
+def estimate(page):
+    return int(page.locator(".answer .estimate").first.inner_text().replace(",", ""))
+
+
+def says(page, text):
+    """Wait until the page says something."""
+    page.get_by_text(text).first.wait_for()
+
+
+# Each view
+
+
+def test_the_overview_says_what_was_published(two, week):
+    page = two.open()
+    assert page.title() == "Overview: week"
+    badges = page.locator(".badges").inner_text()
+    assert "PRIVATE" in badges
+    assert "ε = 4" in badges
+    figures = page.locator(".figures").inner_text()
+    assert f"{len(week):,}" in figures
+    rows = page.locator("#visits tbody tr")
+    best = week.count([rows.first.locator("small").inner_text()])
+    assert f"{best:,}" in rows.first.inner_text()
+    assert re.sub(r"\s+", " ", f"{best.low:,} to {best.high:,}") in rows.first.inner_text()
+    assert page.locator("#map canvas").is_visible()
+    page.locator("summary").click()
+    assert page.locator("details p").first.is_visible()
+
+
+def test_a_table_is_sorted_by_its_headings(two):
+    page = two.open()
+    heading = page.locator("#visits th", has_text="Trajectories")
+    cells = page.locator("#visits tbody td:nth-child(3)")
+
+    def numbers():
+        return [int(text.replace(",", "")) for text in cells.all_inner_texts()]
+
+    heading.get_by_role("button").click()
+    assert heading.get_attribute("aria-sort") == "descending"
+    assert numbers() == sorted(numbers(), reverse=True)
+    heading.get_by_role("button").click()
+    assert heading.get_attribute("aria-sort") == "ascending"
+    assert numbers() == sorted(numbers())
+
+
+def test_a_table_downloads_as_csv(two, week, tmp_path):
+    page = two.open()
+    with page.expect_download() as download:
+        page.locator("#visits").get_by_text("Download as CSV").click()
+    assert download.value.suggested_filename == "pathveil-visits.csv"
+    download.value.save_as(tmp_path / "visits.csv")
+    with (tmp_path / "visits.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["label"]: int(row["count"]) for row in rows} == {
+        label: week.count([label]) for label in week.universe.labels if week.count([label])
+    }
+
+
+def test_locations_are_counted_by_name_and_on_the_map(two, week):
+    page = two.open("count")
+    says(page, "Choose one or more locations")
+    search = page.locator("input[role=combobox]")
+    search.fill("street 2")
+    page.locator("[role=option]").first.click()
+    says(page, "The true number is probably between")
+    assert page.locator(".chosen li").count() == 1
+    label = page.locator(".chosen small").inner_text()
+    assert estimate(page) == week.count([label])
+    # The map: every other stop lies somewhere on it.
+    box = page.locator(".map canvas").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.locator(".chosen li").nth(1).wait_for()
+    two.settled()
+    chosen = page.locator(".chosen small").all_inner_texts()
+    assert estimate(page) == week.count(chosen)
+    assert page.url.endswith("?" + "&".join(f"location={label}" for label in chosen))
+
+
+def test_an_order_can_be_asked_for_and_changed(two, week):
+    page = two.open("count", "?location=S0001&location=S0000")
+    assert page.locator(".chosen").inner_text().count("Avenue") == 2  # names come with labels
+    page.get_by_label("in this order").check()
+    says(page, "There is no interval for an order")
+    two.settled()
+    assert estimate(page) == week.count_ordered(["S0001", "S0000"])
+    page.get_by_label("Move S0000 before the one above").click()
+    page.wait_for_url("**/#/count?location=S0000&location=S0001&order=given")
+    two.settled()
+    assert estimate(page) == week.count_ordered(["S0000", "S0001"])
+    page.get_by_label("Remove S0000").click()
+    two.settled()
+    assert estimate(page) == week.count_ordered(["S0001"])
+    page.go_back()
+    page.wait_for_url("**location=S0000**")
+    assert page.locator(".chosen li").count() == 2
+    page.get_by_role("button", name="Clear").click()
+    says(page, "Choose one or more locations")
+
+
+def test_the_map_zooms_and_moves(two):
+    page = two.open("count")
+    canvas = page.locator(".map canvas")
+    before = canvas.screenshot()
+    page.get_by_label("Zoom in").click()
+    page.wait_for_timeout(100)
+    nearer = canvas.screenshot()
+    assert nearer != before
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 260, box["y"] + 140, steps=4)
+    page.mouse.up()
+    page.wait_for_timeout(100)
+    assert canvas.screenshot() != nearer
+    assert page.locator(".chosen li").count() == 0  # a drag is no click
+    page.get_by_label("Show everything").click()
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(100)
+    assert canvas.screenshot() == before
+
+
+def test_hours_can_be_asked_for(timed, bundles):
+    release = pv.read_release(bundles("timed"))
+    page = timed.open("count", "?location=Park")
+    assert estimate(page) == release.count(["Park"])
+    page.get_by_label("From").select_option("06:00")
+    page.get_by_label("Until").select_option("12:00")
+    page.wait_for_url("**during=06%3A00-12%3A00")
+    says(page, "all between 06:00 and 12:00")
+    timed.settled()
+    assert estimate(page) == release.within("06:00-12:00").count(["Park"])
+    page.get_by_label("From").select_option("12:00")  # now it ends where it starts
+    says(page, "must end after it starts")
+
+
+def test_patterns_are_filtered(two, week):
+    page = two.open("patterns")
+    page.locator("tbody tr").first.wait_for()
+
+    def first():
+        two.settled()
+        row = page.locator("tbody tr").first
+        return tuple(row.locator("small").all_inner_texts())
+
+    def best(**choices):
+        return week.top_patterns(1, **choices)[0].locations
+
+    assert first() == best(min_length=2)
+    page.get_by_label("Fewest locations").fill("3")
+    page.get_by_label("Fewest locations").press("Tab")
+    page.wait_for_url("**min_length=3**")
+    assert first() == best(min_length=3)
+    page.get_by_label("one right after another").check()
+    page.wait_for_url("**gaps=no**")
+    assert first() == best(min_length=3, contiguous=True)
+    page.locator("input[role=combobox]").fill("S0005")
+    page.locator("[role=option]").first.click()
+    page.wait_for_url("**contains=S0005**")
+    two.settled()
+    assert page.locator("tbody tr").count() > 1
+    for row in page.locator("tbody tr").all()[:5]:
+        assert "S0005" in row.inner_text()
+
+
+def test_the_tree_is_walked_by_clicking(two, week):
+    page = two.open("tree")
+    assert f"{len(week):,} trajectories were released" in page.locator("#content").inner_text()
+    walked = []
+    for _ in range(2):
+        child = page.locator(".children a").first
+        walked.append(child.locator("small").first.inner_text())
+        child.click()
+        page.wait_for_url("**" + "&".join(f"location={label}" for label in walked))
+        two.settled()
+        count = week.count_prefix(walked)
+        assert f"{count:,} trajectories begin like this" in page.locator("#content").inner_text()
+    page.locator(".crumbs a").nth(1).click()
+    page.wait_for_url(f"**location={walked[0]}")
+    page.locator(".crumbs a", has_text="all trajectories").click()
+    page.wait_for_url("**#/tree")
+
+
+def test_flows_are_a_map_and_a_matrix(two, week):
+    page = two.open("flows")
+    matrix = page.locator("table.matrix")
+    assert matrix.locator("tbody tr").count() == 13
+    total = sum(
+        int(text.replace(",", "").replace("·", "0"))
+        for text in matrix.locator("td").all_inner_texts()
+        if text
+    )
+    assert total == len(week)
+    before = page.locator(".map canvas").screenshot()
+    page.get_by_label("Flows from").select_option("steps")
+    page.wait_for_url("**kind=steps**")
+    says(page, "Steps")
+    page.wait_for_timeout(100)
+    assert page.locator(".map canvas").screenshot() != before
+    page.get_by_label("Busiest locations").select_option("10")
+    page.wait_for_url("**n=10**")
+    two.settled()
+    assert matrix.locator("tbody tr").count() == 10
+
+
+def test_flows_need_no_coordinates(strange):
+    page = strange.open("flows")
+    assert page.locator("canvas").count() == 0
+    assert page.locator("table.matrix tbody tr").count() > 2
+
+
+def test_two_releases_are_compared(two, week, bundles):
+    later = pv.read_release(bundles("later"))
+    page = two.open("compare")
+    page.locator("input[role=combobox]").fill("S0001")
+    page.locator("[role=option]").first.click()
+    says(page, "The true difference is probably between")
+    shown = [
+        int(text.replace(",", "")) for text in page.locator(".answer .estimate").all_inner_texts()
+    ]
+    assert shown == [week.count(["S0001"]), later.count(["S0001"])]
+    assert page.locator("table").count() == 2
+    page.get_by_role("link", name="Overview").click()
+    two.drawn("overview")
+    page.get_by_label("Release").select_option("2")
+    page.wait_for_url("**release=2")
+    two.settled()
+    assert f"{len(later):,}" in page.locator(".figures").inner_text()
+    page.get_by_role("link", name="Count").click()
+    page.wait_for_url("**#/count?release=2")
+
+
+def test_one_release_says_how_to_compare(strange):
+    page = strange.open("compare")
+    assert "pathveil explore ONE OTHER" in page.locator("#content").inner_text()
+
+
+def test_a_question_that_can_not_be_answered_says_why(two):
+    page = two.open("count", "?location=nowhere")
+    assert "no location" in page.locator(".error").inner_text()
+
+
+def test_an_unknown_view_is_the_overview(two):
+    page = two.open("overview")
+    page.goto(f"{two.address}#/nonsense")
+    page.wait_for_selector("h1:has-text('Overview')")
+
+
+def test_the_api_has_a_readable_page(two, axe):
+    page = two.page
+    page.goto(f"{two.address}api")
+    page.locator(".route").first.wait_for()
+    assert page.locator(".route").count() == 14
+    assert two.problems(axe) == []
+
+
+# By keyboard alone
+
+
+def test_a_question_is_asked_by_keyboard_alone(two, week):
+    page = two.open("overview")
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "Count":
+            break
+    page.keyboard.press("Enter")
+    two.drawn("count")
+    assert page.evaluate("document.activeElement.tagName") == "H1"
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.getAttribute('role')") == "combobox":
+            break
+    search = page.locator("input[role=combobox]")
+    page.keyboard.type("S000")
+    page.locator("[role=option]").first.wait_for()
+    assert search.get_attribute("aria-expanded") == "true"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    active = search.get_attribute("aria-activedescendant")
+    option = page.locator(f"#{active}")
+    assert option.get_attribute("aria-selected") == "true"
+    label = option.locator("small").inner_text()
+    page.keyboard.press("Enter")
+    says(page, "The true number is probably between")
+    assert page.locator(".chosen small").inner_text() == label
+    assert estimate(page) == week.count([label])
+    page.keyboard.type("S00")
+    page.locator("[role=option]").first.wait_for()
+    page.keyboard.press("Escape")
+    assert search.get_attribute("aria-expanded") == "false"
+    assert page.locator(".chosen li").count() == 1
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        if "Remove" in (page.evaluate("document.activeElement.getAttribute('aria-label')") or ""):
+            break
+    page.keyboard.press("Enter")
+    says(page, "Choose one or more locations")
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "combobox"
+
+
+def test_the_tree_is_walked_by_keyboard_alone(two):
+    page = two.open("tree")
+    links = page.locator(".children a")
+    links.first.focus()
+    page.keyboard.press("ArrowDown")
+    second = links.nth(1).locator("small").first.inner_text()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(f"**location={second}")
+    two.settled()
+    links.first.focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**#/tree")
+
+
+# For everybody, everywhere
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_accessible(browser, address, axe, view, scheme):
+    with exploring(
+        browser, address("week", "later"), color_scheme=scheme, reduced_motion="reduce"
+    ) as page:
+        query = {"patterns": "?k=20", "overview": "", "flows": ""}.get(view, "?location=S0001")
+        page.open(view, query)
+        assert page.problems(axe) == []
+
+
+@pytest.mark.parametrize("names", [("week", "later"), ("strange",), ("timed",)])
+def test_every_view_fits_a_phone(browser, address, axe, names):
+    with exploring(browser, address(*names), PHONE, has_touch=True, is_mobile=True) as page:
+        for view in VIEWS:
+            page.open(view)
+            assert not page.is_wide(), view
+        assert page.problems(axe) == []
+
+
+def test_suggestions_are_accessible(two, axe):
+    page = two.open("count")
+    page.locator("input[role=combobox]").fill("a")
+    page.locator("[role=option]").first.wait_for()
+    page.keyboard.press("ArrowDown")
+    assert two.problems(axe) == []
+
+
+def test_labels_are_never_markup(strange, axe):
+    for view in VIEWS:
+        page = strange.open(view)
+        page.wait_for_timeout(50)
+        assert page.locator("main img, main b").count() == 0
+    page = strange.open("overview")
+    shown = page.locator("#visits bdi").all_inner_texts()
+    assert set(shown) == set(releases.STRANGE)
+    assert all(
+        element.get_attribute("dir") == "auto" for element in page.locator("#visits bdi").all()
+    )
+    for label in releases.STRANGE:
+        page = strange.open("count")
+        page.locator("input[role=combobox]").fill(label)
+        page.locator("[role=option]").first.click()
+        page.locator(".answer").wait_for()
+        assert page.locator(".chosen bdi").inner_text() == label
+    assert strange.problems(axe) == []
+
+
+def test_the_direction_of_a_name_follows_its_letters(strange):
+    page = strange.open("overview")
+    hebrew = page.locator("#visits bdi", has_text="תחנה")
+    assert hebrew.evaluate("element => getComputedStyle(element).direction") == "rtl"
+    latin = page.locator("#visits bdi", has_text="Crémazie")
+    assert latin.evaluate("element => getComputedStyle(element).direction") == "ltr"
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_8760_stops_are_drawn_and_found(browser, address, bundles, viewport):
+    release = pv.read_release(bundles("stops"))
+    with exploring(browser, address("stops"), viewport) as page:
+        opened = page.open("count")
+        canvas = opened.locator(".map canvas")
+        assert "8,760 locations" in canvas.get_attribute("aria-label")
+        opened.locator("input[role=combobox]").fill("cremazie")
+        opened.locator("[role=option]").first.wait_for()
+        assert opened.locator("[role=option]").count() == 12
+        opened.locator("input[role=combobox]").fill("50004")
+        opened.locator("[role=option]").first.click()
+        opened.locator(".answer").wait_for()
+        assert estimate(opened) == release.count(["50004"])
+        box = canvas.bounding_box()
+        opened.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        opened.locator(".chosen li").nth(1).wait_for()
+        assert not page.is_wide()
+        page.open("flows")
+        page.open("tree")
+        assert not page.is_wide()
