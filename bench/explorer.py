@@ -2,11 +2,12 @@
 
 Starts the real command in another process and asks each route many times over one connection, as
 a browser does. The baseline is a file of fixed content from the same server in the same run: what
-HTTP alone costs. Give the folder of a release to measure that one: ``python -m bench.explorer DIR``.
+HTTP alone costs. To measure a release of your own: ``python -m bench.explorer DIR``.
 """
 
 import http.client
 import json
+import signal
 import statistics
 import subprocess
 import sys
@@ -15,9 +16,8 @@ import time
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-from bench.measuring import row
-
 import pathveil as pv
+from bench.measuring import row
 from pathveil.explorer.pattern_tables import MOST_LENGTH
 
 REQUESTS = 40
@@ -42,7 +42,7 @@ def main(folder: Path | None = None) -> None:
                 print(f"ready after {time.perf_counter() - started:.1f} s, with two releases")
                 _measure(http.client.HTTPConnection(address.hostname, address.port), started)
             finally:
-                server.terminate()
+                server.send_signal(signal.SIGINT)
 
 
 def _measure(connection: http.client.HTTPConnection, started: float) -> None:

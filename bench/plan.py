@@ -4,7 +4,8 @@
 
 Of each dataset a random sample is published with the real mechanism and measured; beside it stands
 what the plan forecast from the sample's size, its mean length and |L| alone: means over the runs,
-and their ratio with its lowest and highest over single runs. A trajectory is the unit. INTERNAL: the measured column compares raw data with a release.
+and their ratio with its lowest and highest over single runs. A trajectory is the unit. INTERNAL:
+the measured column compares raw data with a release.
 """
 
 import argparse

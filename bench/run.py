@@ -15,6 +15,7 @@ BENCHMARKS = (
     "count_queries",
     "patterns",
     "calibrated",
+    "explorer",
     "report",
 )
 

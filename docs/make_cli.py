@@ -33,8 +33,8 @@ INTRODUCTION = """\
 
 `pathveil --help` and `pathveil COMMAND --help` say the same. Results go to stdout, messages and
 progress to stderr. Every command has `--json` for scripts, with keys that [stay](json.md). Colours
-are off when the output is not a terminal, and when `NO_COLOR` is set. Long steps show the time that
-is left.
+are off when the output is not a terminal, and when `NO_COLOR` is set. Most long steps show the time
+that is left (not mining, flows, databases, DuckDB and Spark, which can't tell).
 
 `--quiet` (`-q`) leaves nothing on stderr but errors; `--verbose` (`-v`) says every step, in words
 that tell nothing of the data. Both may stand before or after the command's name.

@@ -297,6 +297,18 @@ def test_labels_with_markup_are_text_on_the_page_everywhere():
     assert page.count("<bdi>محطة</bdi>") > 3
 
 
+def test_a_page_with_zones_says_what_a_zone_counts():
+    universe = pv.Universe(LABELS)
+    database = pv.TrajectoryDatabase.from_sequences([LABELS[:3]] * 300, universe)
+    zones = pv.Taxonomy.of(universe, [f"Z{number // 5}" for number in range(20)])
+    choices = {"epsilon": "4", "height": 2, "method": "full"}
+    pages = [
+        render_report(made, made.certificate)
+        for made in (pv.publish(database, **choices, **more) for more in ({"taxonomy": zones}, {}))
+    ]
+    assert ["only the zone is known" in page for page in pages] == [True, False]
+
+
 def test_an_empty_release_has_a_page(release):
     empty = Released([])
     page = render_report(empty, release.certificate)

@@ -12,11 +12,9 @@ from pydantic import Field
 
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.counting import Counted, count
-from pathveil.explorer.indexed_release import IndexedRelease
-from pathveil.explorer.locations import single_intervals
+from pathveil.explorer.indexed_release import MOST_ROWS, IndexedRelease, single_intervals
 from pathveil.explorer.shapes import Answer, Place, Shape, Table
 
-MOST_ROWS = 1000
 EACH_LEVEL, JOINT_LEVEL = 0.95, 0.9
 LOW_DIFFERENCE = Field(description="The least the true difference may be; null: no interval.")
 HIGH_DIFFERENCE = Field(description="The most it may be; null likewise.")
@@ -153,7 +151,7 @@ def _side(indexed: IndexedRelease, labels: list[str]) -> _Side:
     """Count and 95% interval of the labels that a release's universe has."""
     universe = indexed.release.universe
     codes = np.array([universe.code(label) for label in labels if label in universe], np.int64)
-    low, high = single_intervals(indexed, codes, EACH_LEVEL)
+    low, high = single_intervals(indexed.release, codes, EACH_LEVEL)
     return {
         universe.labels[code]: (int(indexed.visits[code]), low[i], high[i])
         for i, code in enumerate(codes.tolist())

@@ -12,7 +12,7 @@ def csv_text(answer: Answer) -> str:
     """The table, with a header; lists are joined by ``→``, and what is not there is empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
-    rows = [row.model_dump() for row in answer.csv_rows()]
+    rows = [dict(row) for row in answer.csv_rows()]
     columns = list(rows[0]) if rows else []
     writer.writerow(columns)
     writer.writerows([_cell(row[column]) for column in columns] for row in rows)

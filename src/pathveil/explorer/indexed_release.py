@@ -21,6 +21,11 @@ from pathveil.explorer.prefix_walk import PrefixWalk
 from pathveil.explorer.visit_places import VisitPlaces
 from pathveil.release.release import Release
 from pathveil.report.explanation import Explanation, explain
+from pathveil.uncertainty.error_table import USUAL_LEVEL
+
+MOST_ROWS = 1000
+Intervals = tuple[list[int | None], list[int | None]]
+"""Low and high of several counts; None where the release has no intervals."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -33,6 +38,8 @@ class IndexedRelease:
         name: what to call it: the name of its folder.
         visits: int64, shape (|L|,); how many trajectories visit each location.
         by_visits: int64, shape (|L|,); the locations' codes, the most visited first.
+        intervals: low and high of the visits to the first `MOST_ROWS` of them.
+        mean_length: visits of a trajectory, on average.
         lengths: how many trajectories have each length.
         ends: from the first location to the last.
         steps: from each location to the next.
@@ -48,6 +55,8 @@ class IndexedRelease:
     name: str
     visits: NDArray[np.int64]
     by_visits: NDArray[np.int64]
+    intervals: Intervals
+    mean_length: float
     lengths: LengthCounts
     ends: PairCounts
     steps: PairCounts
@@ -70,13 +79,17 @@ class IndexedRelease:
         tables = PatternTables(longest_pattern(release))
         mining = MiningBeside(tables, release, directory)
         visited = _visits(release)
+        by_visits = np.argsort(-visited, kind="stable")
+        paths = release.paths()
         release.count(universe.labels[:2])  # the first question builds the index and compiles
         return cls(
             release=release,
             explanation=explain(release.certificate),
             name=name,
             visits=visited,
-            by_visits=np.argsort(-visited, kind="stable"),
+            by_visits=by_visits,
+            intervals=single_intervals(release, by_visits[:MOST_ROWS]),
+            mean_length=float(paths.weights @ paths.lengths) / max(len(release), 1),
             lengths=length_distribution(release),
             ends=_most_frequent_first(origin_destination(release)),
             steps=_most_frequent_first(transitions(release)),
@@ -91,6 +104,17 @@ class IndexedRelease:
         """The display name of a location, or "" if it has none."""
         names = self.release.universe.names
         return names[code] if names else ""
+
+
+def single_intervals(
+    release: Release, codes: NDArray[np.int64], level: float = USUAL_LEVEL
+) -> Intervals:
+    """The intervals of the visits to single locations."""
+    if release.error_table is None:
+        return [None] * len(codes), [None] * len(codes)
+    queries = [[release.universe.labels[code]] for code in codes]
+    low, high = release.intervals_many(queries, level=level)
+    return list(low.tolist()), list(high.tolist())
 
 
 def _visits(release: Release) -> NDArray[np.int64]:

@@ -96,7 +96,7 @@ def visited(indexed: IndexedRelease, asked: Asked) -> VisitedTable:
     """The answer of ``/api/visits``."""
     codes = indexed.by_visits[: asked.whole("limit")]
     codes = codes[indexed.visits[codes] > 0]
-    low, high = single_intervals(indexed, codes)
+    low, high = indexed.intervals
     return VisitedTable(
         rows=[
             Visited.at(
@@ -110,23 +110,6 @@ def visited(indexed: IndexedRelease, asked: Asked) -> VisitedTable:
             for rank, code in enumerate(codes.tolist(), start=1)
         ]
     )
-
-
-def single_intervals(
-    indexed: IndexedRelease, codes: "NDArray[np.int64]", level: float | None = None
-) -> tuple[list[int | None], list[int | None]]:
-    """The intervals of the visits to single locations: low and high; None if there are none."""
-    nothing: list[int | None] = [None] * len(codes)
-    release = indexed.release
-    if release.error_table is None:
-        return nothing, nothing
-    queries = [[release.universe.labels[code]] for code in codes]
-    low, high = (
-        release.intervals_many(queries)
-        if level is None
-        else release.intervals_many(queries, level=level)
-    )
-    return list(low.tolist()), list(high.tolist())
 
 
 def lengths(indexed: IndexedRelease, _asked: Asked) -> Lengths:

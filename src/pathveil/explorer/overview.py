@@ -50,8 +50,6 @@ def overview(indexed: IndexedRelease, _asked: Asked, other: str | None) -> Overv
     release, certificate = indexed.release, indexed.release.certificate
     grid, taxonomy = release.time_grid, release.parameters.taxonomy
     choices = certificate.implementation
-    weights = release.paths().weights
-    total = int(weights.sum())
     return Overview(
         name=indexed.name,
         status=certificate.status,
@@ -65,9 +63,9 @@ def overview(indexed: IndexedRelease, _asked: Asked, other: str | None) -> Overv
         universe_size=len(release.universe),
         visited=int((indexed.visits > 0).sum()),
         zones=len(taxonomy) if taxonomy else 0,
-        trajectories=total,
-        distinct=len(weights),
-        mean_length=round(float(weights @ release.paths().lengths) / max(total, 1), 2),
+        trajectories=len(release),
+        distinct=len(release.paths()),
+        mean_length=round(indexed.mean_length, 2),
         dataset=certificate.ledger.dataset if certificate.ledger else None,
         has_map=release.universe.has_coordinates,
         has_intervals=release.error_table is not None,

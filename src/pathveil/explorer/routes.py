@@ -7,7 +7,7 @@ from functools import partial
 from pathveil.explorer import comparing, counting, listing_flows, listing_patterns, listing_tree
 from pathveil.explorer import locations as places
 from pathveil.explorer.asking import Asked, NotThereError, Parameter, choice, whole
-from pathveil.explorer.indexed_release import IndexedRelease
+from pathveil.explorer.indexed_release import MOST_ROWS, IndexedRelease
 from pathveil.explorer.overview import Overview, overview
 from pathveil.explorer.pattern_tables import MOST_LENGTH, PER_TABLE
 from pathveil.explorer.shapes import Answer
@@ -61,7 +61,7 @@ QUESTION = (
 )
 
 
-def _rows(default: int, most: int = 1000) -> Parameter:
+def _rows(default: int, most: int = MOST_ROWS) -> Parameter:
     return whole("limit", "Most rows.", default=default, least=1, most=most)
 
 

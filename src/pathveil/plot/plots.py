@@ -81,7 +81,7 @@ class Plots:
         return self._titled(
             icicle_chart(self._release),
             "The top of the prefix tree",
-            "a cell is as tall as the number of trajectories that begin so",
+            "a cell is as tall as its trajectories are many; the last strip of others is not",
         )
 
     def lengths(self, most: int = MOST_LENGTHS) -> Any:

@@ -60,7 +60,7 @@ function visitTable(rows, facts) {
       { key: "rank", title: "Rank", numeric: true },
       { key: "label", title: "Location", show: (row) => place(row.label, row.name) },
       { key: "count", title: "Trajectories", numeric: true },
-      facts.has_intervals ? { key: "low", title: "90% interval", numeric: true, show: (row) => [`${number(row.low)} to`, " ", number(row.high)] } : null,
+      facts.has_intervals ? { key: "low", title: "90% interval", numeric: true, show: (row) => [`${number(row.low)} `, `to\u00a0${number(row.high)}`] } : null,
       { key: "bar", title: "", plain: true, show: (row) => bars(row.count / most) },
     ].filter(Boolean),
     rows, sorted: ["rank", "ascending"], download: csv("/visits", { limit: 1000 }),

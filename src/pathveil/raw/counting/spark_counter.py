@@ -11,7 +11,6 @@ is given, with ties broken by their contents.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any, Final
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from pathveil.errors import ParameterError
 from pathveil.raw.counting.protocol import ExactCounts
-from pathveil.raw.counting.spark_waiting import ask_spark
+from pathveil.raw.counting.spark_waiting import ask_spark, tell_spark
 from pathveil.raw.counting.sql_counter import (
     SqlCounter,
     canonical,
@@ -83,11 +82,14 @@ class SparkCounter(SqlCounter):
         """Forget the tables of this run. Safe to call twice."""
         views, self._views = self._views, set()
         kept, self._kept = self._kept, None
-        with suppress(Exception):  # a session that is gone has forgotten them already
+
+        def forget() -> None:
             for view in views:
                 self._session.catalog.dropTempView(view)
             if kept is not None:
                 kept.unpersist()
+
+        tell_spark(forget)  # a session that is gone has forgotten them already
 
     def _prepare(self, frame: Any, columns: Columns, steps: VisitSteps, form: RunForm) -> None:
         """Say how the table of trajectories is made; Spark makes it when it is first counted."""

@@ -9,11 +9,12 @@ import signal
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from pathveil.errors import ParameterError
+from pathveil.raw.counting.spark_waiting import tell_spark
 from pathveil.raw.sources.failures import attempt
 from pathveil.raw.sources.spark_table import is_spark_frame
 from pathveil.raw.spilling import spill_folder
@@ -127,8 +128,7 @@ def _session(master: str, folder: Path) -> Iterator[Any]:
             logging.getLogger("py4j").setLevel(logging.CRITICAL)
             yield session
         finally:
-            with suppress(Exception):  # its Java may be gone already
-                session.stop()
+            tell_spark(session.stop)
 
 
 @contextmanager

@@ -4,9 +4,10 @@ A standalone cluster that has lost all its workers does not fail a job: it waits
 would wait for ever. A run is charged by then, so we wait too, but not without an end.
 """
 
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from secrets import token_hex
 from typing import Any, Final, TypeVar
@@ -18,6 +19,7 @@ T = TypeVar("T")
 TIMEOUT_SETTING: Final = "spark.pathveil.workerTimeout"
 _DEFAULT_TIMEOUT: Final = "600"
 _TICK: Final = 1.0  # seconds between two looks at the cluster
+_PATIENCE: Final = 15.0  # seconds for Spark to tidy up
 _FAILED: Final = (
     "Spark could not finish: tasks kept failing on the workers (is pathveil installed there, in "
     "the version that runs here? is there room on their disks?), or the cluster went away. Its own "
@@ -47,28 +49,47 @@ def ask_spark(session: Any, call: Callable[[], T]) -> T:
         session.addTag(tag)
         return call()
 
-    thread = ThreadPoolExecutor(1)
-    answer = thread.submit(tagged)
-    thread.shutdown(wait=False)  # it ends with its call; if Spark hangs, we do not hang with it
+    answer = _begun(tagged)
     try:
         while not wait([answer], timeout=_TICK).done:
             workers.check()
         return answer.result()
     except PathveilError:
-        _cancel(session, tag)
+        _cancel(session, tag, answer)
         raise
     except Exception:  # noqa: BLE001, S110  (whatever it is, its message may quote a row)
         pass
     except BaseException:
-        _cancel(session, tag)
+        _cancel(session, tag, answer)
         raise
     raise InputError(_FAILED)
 
 
-def _cancel(session: Any, tag: str) -> None:
-    """End the jobs of a tag; if Spark is gone, they are."""
-    with suppress(Exception):
-        session.interruptTag(tag)
+def tell_spark(call: Callable[[], object]) -> None:
+    """Run a call that tidies up. If Spark is gone it fails; if Spark hangs, it is left alone."""
+    wait([_begun(call)], timeout=_PATIENCE)
+
+
+def _begun(call: Callable[[], T]) -> Future[T]:
+    """Run a call in a thread which does not keep Python from ending, as those of a pool would."""
+    answer: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(call())
+        except BaseException as error:  # noqa: BLE001  (for whoever asks for the answer)
+            answer.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    return answer
+
+
+def _cancel(session: Any, tag: str, answer: Future[Any]) -> None:
+    """End the jobs of a tag; more than once, because a call can be just between two jobs."""
+    end = time.monotonic() + _PATIENCE
+    while not answer.done() and time.monotonic() < end:
+        _begun(lambda: session.interruptTag(tag))
+        wait([answer], timeout=_TICK)
 
 
 class _Workers:
@@ -103,8 +124,9 @@ class _Workers:
 
     def _count(self) -> int:
         try:
-            # Everybody who can keep a table: the workers' executors, and the driver.
-            return int(self._context._jsc.sc().getExecutorMemoryStatus().size()) - 1  # noqa: SLF001
+            # Those that the scheduler would give a task to. (The list of who keeps tables, which
+            # is Spark's public one, can name a dead one for minutes.)
+            return int(self._context._jsc.sc().getExecutorIds().size())  # noqa: SLF001
         except Exception:  # noqa: BLE001  (Spark is ending: the call will fail by itself)
             return 0
 
