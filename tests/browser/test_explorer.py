@@ -237,6 +237,46 @@ def test_patterns_are_filtered(two, week):
         assert "S0005" in row.inner_text()
 
 
+def test_patterns_that_are_being_mined_show_how_far_they_are(two):
+    waiting = iter([0.25, 0.5])
+
+    def answer(route):
+        progress = next(waiting, None)
+        if progress is None:
+            route.continue_()
+        else:
+            route.fulfill(status=202, json={"waiting": "Patterns are mined.", "progress": progress})
+
+    two.page.route("**/api/patterns**", answer)
+    page = two.open("patterns")
+    assert page.locator("progress").get_attribute("value") in {"0.25", "0.5"}
+    page.locator("tbody tr").first.wait_for()
+    assert page.locator("progress").count() == 0
+
+
+def test_a_release_that_is_not_private_is_marked_on_every_view(two, axe):
+    def answer(route):
+        facts = route.fetch().json()
+        route.fulfill(json=facts | {"status": "NOT PRIVATE"})
+
+    two.page.route("**/api/overview**", answer)
+    for view in VIEWS:
+        page = two.open(view)
+        assert "must never be published" in page.locator("#warning").inner_text()
+    page = two.open("overview")
+    assert page.locator(".badges .bad").inner_text() == "NOT PRIVATE"
+    assert two.problems(axe) == []
+
+
+def test_an_explorer_that_was_ended_says_so(two):
+    page = two.open("count")
+    page.route("**/api/count**", lambda route: route.abort())
+    page.locator("input[role=combobox]").fill("S0001")
+    page.locator("[role=option]").first.click()
+    says(page, "start it again")
+    two.complaints.clear()  # the browser itself reports the failed request
+
+
 def test_the_tree_is_walked_by_clicking(two, week):
     page = two.open("tree")
     assert f"{len(week):,} trajectories were released" in page.locator("#content").inner_text()

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pytest
 from tests.engines.cluster import Cluster, find_java
+from tests.engines.interrupted import ChargedRun
 
 from pathveil.raw.counting.duckdb_counter import DuckDbCounter
 from pathveil.raw.counting.memory import MemoryCounter
@@ -66,3 +67,17 @@ def cluster(tmp_path_factory):
         pytest.skip(problem)
     with Cluster(tmp_path_factory.mktemp("spark"), workers=2) as running:
         yield running
+
+
+@pytest.fixture
+def begin():
+    """Begins a `ChargedRun`, which ends with the test at the latest."""
+    runs = []
+
+    def one(*arguments, **options):
+        runs.append(ChargedRun(*arguments, **options))
+        return runs[-1]
+
+    yield one
+    for run in runs:
+        run.end()

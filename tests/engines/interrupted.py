@@ -82,6 +82,12 @@ class ChargedRun:
             self.signal(signal.SIGKILL)
             pytest.fail("the run hangs")
 
+    def end(self):
+        """If a test did not get that far."""
+        if self.process.poll() is None:
+            self.signal(signal.SIGKILL)
+            self.process.communicate()
+
     def check_charged_for_nothing(self):
         """ε is charged once, nothing is published, and no raw data is left."""
         (payment,) = Ledger.open(str(self.ledger)).books().charges.values()
@@ -107,7 +113,7 @@ def holding(folder, text):
     return [path for path in files_in(folder) if text in path.read_bytes()]
 
 
-def wait_until(is_so, problem, seconds=120):
+def wait_until(is_so, problem, seconds=300):
     for _ in range(20 * seconds):
         if is_so():
             return

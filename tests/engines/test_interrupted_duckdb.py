@@ -6,7 +6,6 @@ import stat
 import pytest
 from tests.engines.interrupted import (
     UNIT,
-    ChargedRun,
     files_in,
     holding,
     small_disk,
@@ -34,26 +33,26 @@ def wait_for_raw_data(run):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal(taps, tmp_path, number):
-    run = ChargedRun(taps, tmp_path, *OPTIONS)
+def test_a_signal(taps, tmp_path, begin, number):
+    run = begin(taps, tmp_path, *OPTIONS)
     wait_for_raw_data(run)
     run.signal(number)
     run.check_said(run.finish(), 128 + number)
     run.check_charged_for_nothing()
 
 
-def test_a_killed_process(taps, tmp_path):
+def test_a_killed_process(taps, tmp_path, begin):
     """It can say nothing; the ledger's history does, and the watcher cleans up."""
-    run = ChargedRun(taps, tmp_path, *OPTIONS)
+    run = begin(taps, tmp_path, *OPTIONS)
     wait_for_raw_data(run)
     run.signal(signal.SIGKILL)
     assert run.finish().code == -signal.SIGKILL
     run.check_charged_for_nothing()
 
 
-def test_a_full_disk(taps, tmp_path):
+def test_a_full_disk(taps, tmp_path, begin):
     with small_disk(tmp_path / "disk", "2m") as disk:
-        run = ChargedRun(taps, tmp_path, *OPTIONS, spill=disk)
+        run = begin(taps, tmp_path, *OPTIONS, spill=disk)
         result = run.finish()
         run.check_said(result, 2)
         assert "--spill" in result.err

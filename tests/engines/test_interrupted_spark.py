@@ -11,7 +11,6 @@ from tests.engines.cluster import Cluster, find_java
 from tests.engines.cluster import environment as cluster_environment
 from tests.engines.interrupted import (
     UNIT,
-    ChargedRun,
     files_in,
     holding,
     small_disk,
@@ -58,10 +57,10 @@ def settings(folder):
     return cluster_environment() | {"SPARK_CONF_DIR": str(place)}
 
 
-def on_cluster(taps, folder, workers):
+def on_cluster(begin, taps, folder, workers):
     """A run whose workers have begun to shuffle."""
     options = ("--engine", "spark", "--master", workers.master)
-    run = ChargedRun(taps, folder, *options, env=settings(folder))
+    run = begin(taps, folder, *options, env=settings(folder))
     wait_until(
         lambda: shuffled(workers) or run.process.poll() is not None, "the workers do nothing"
     )
@@ -83,26 +82,26 @@ def check_workers_forget(workers):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal(taps, tmp_path, workers, number):
-    run = on_cluster(taps, tmp_path, workers)
+def test_a_signal(begin, taps, tmp_path, workers, number):
+    run = on_cluster(begin, taps, tmp_path, workers)
     run.signal(number)
     run.check_said(run.finish(), 128 + number)
     run.check_charged_for_nothing()
     check_workers_forget(workers)
 
 
-def test_a_killed_driver(taps, tmp_path, workers):
+def test_a_killed_driver(begin, taps, tmp_path, workers):
     """Python and its Java, both without a chance to clean up."""
-    run = on_cluster(taps, tmp_path, workers)
+    run = on_cluster(begin, taps, tmp_path, workers)
     run.signal(signal.SIGKILL)
     assert run.finish().code == -signal.SIGKILL
     run.check_charged_for_nothing()
     check_workers_forget(workers)
 
 
-def test_the_loss_of_all_workers(taps, tmp_path, workers):
+def test_the_loss_of_all_workers(begin, taps, tmp_path, workers):
     """Spark would wait for new ones for ever; what the lost ones leave can't be read."""
-    run = on_cluster(taps, tmp_path, workers)
+    run = on_cluster(begin, taps, tmp_path, workers)
     for worker in workers.workers():
         workers.kill(worker)
     result = run.finish()
@@ -112,17 +111,17 @@ def test_the_loss_of_all_workers(taps, tmp_path, workers):
     assert holding(workers.folder, UNIT.encode()) == []
 
 
-def test_the_loss_of_the_whole_cluster(taps, tmp_path, workers):
-    run = on_cluster(taps, tmp_path, workers)
+def test_the_loss_of_the_whole_cluster(begin, taps, tmp_path, workers):
+    run = on_cluster(begin, taps, tmp_path, workers)
     for process in workers.processes:
         workers.kill(process)
     run.check_said(run.finish(), 2)
     run.check_charged_for_nothing()
 
 
-def test_workers_that_come_late(taps, tmp_path, workers):
+def test_workers_that_come_late(begin, taps, tmp_path, workers):
     """All are lost, and others come before it is given up: the release is made."""
-    run = on_cluster(taps, tmp_path, workers)
+    run = on_cluster(begin, taps, tmp_path, workers)
     for worker in workers.workers():
         threading.Thread(target=workers.kill, args=[worker]).start()
     workers.add_worker()
@@ -132,11 +131,11 @@ def test_workers_that_come_late(taps, tmp_path, workers):
     assert list(run.spill.iterdir()) == []
 
 
-def test_a_full_disk(taps, tmp_path):
+def test_a_full_disk(begin, taps, tmp_path):
     """Of a Spark on this machine, which spills where it is told to."""
     with small_disk(tmp_path / "disk", "2m") as disk:
         options = ("--engine", "spark", "--master", "local[1]")
-        run = ChargedRun(taps, tmp_path, *options, spill=disk, env=settings(tmp_path))
+        run = begin(taps, tmp_path, *options, spill=disk, env=settings(tmp_path))
         result = run.finish()
         run.check_said(result, 2)
         assert "room on their disks" in result.err
@@ -144,9 +143,9 @@ def test_a_full_disk(taps, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_signal_to_a_spark_on_this_machine(taps, tmp_path, number):
+def test_a_signal_to_a_spark_on_this_machine(begin, taps, tmp_path, number):
     options = ("--engine", "spark", "--master", "local[1]")
-    run = ChargedRun(taps, tmp_path, *options, env=settings(tmp_path))
+    run = begin(taps, tmp_path, *options, env=settings(tmp_path))
 
     def has_begun():
         names = [path.name for path in files_in(run.spill)]

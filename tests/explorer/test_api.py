@@ -229,6 +229,24 @@ def test_patterns_with_a_location_are_complete_where_they_say_so():
     assert len(found) > 3
 
 
+def test_patterns_that_are_being_mined_are_waited_for():
+    caller = Caller(releases.strange())
+    tables = caller.indexed[0].patterns
+    mined = dict(tables._tables)
+    schemas = describe()
+    waiting = {"$ref": "#/components/schemas/Waiting", "components": schemas["components"]}
+    tables._tables = {key: table for key, table in mined.items() if key[0] == 1}
+    reply = caller.get("/api/patterns")
+    assert reply.status == 202
+    jsonschema.Draft202012Validator(waiting).validate(reply.json())
+    assert 0 < reply.json()["progress"] < 1
+    assert caller.get("/api/patterns", max_length=1).status == 200  # these are there already
+    tables.has_failed = True
+    reply = caller.get("/api/patterns")
+    assert reply.status == 400
+    assert "could not be mined" in reply.json()["error"]
+
+
 def test_flows_add_up():
     caller = caller_of("calibrated")
     release = caller.indexed[0].release

@@ -11,6 +11,7 @@ from urllib.request import Request, urlopen
 import pytest
 from tests.explorer import releases
 from tests.explorer.releases import served
+from tests.explorer.watching import look_and_stop
 
 from pathveil.cli.run import run
 
@@ -37,6 +38,21 @@ def test_it_serves_until_ctrl_c(bundle):
         assert process.returncode == 0
         assert err.strip() == "Stopped."
         assert "Traceback" not in out
+
+
+def test_it_opens_the_browser_unless_told_not_to(bundle, monkeypatch, capfd):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    for options, times in (([], 1), (["--no-open"], 0)):
+        opened.clear()
+        with monkeypatch.context() as patch:
+            seen = look_and_stop(patch)
+            assert run(["explore", str(bundle), "--port", "0", *options]) == 0
+        said = capfd.readouterr()
+        assert seen
+        assert len(opened) == times
+        assert said.out.startswith("Exploring at http://127.0.0.1:")
+        assert "Stopped." in said.err
 
 
 def test_kill_ends_it_with_its_own_code(bundle):

@@ -46,7 +46,8 @@ def explore(
         ) from None
 
     folders = [directory] if other is None else [directory, other]
-    releases = [(folder, open_release(folder)) for folder in folders]
+    with progress("Reading"):
+        releases = [(folder, open_release(folder)) for folder in folders]
     listener = listen(port)
     address = address_of(listener)
     with progress("Indexing"):
@@ -63,8 +64,10 @@ def explore(
         sys.stdout.flush()  # a script that waits for the address reads a pipe
         if not no_open:
             import webbrowser
+            from threading import Thread
 
-            webbrowser.open(address)
+            # Beside us: a browser in the terminal would not return until it is left.
+            Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     serve(indexed, listener, tell)
     stderr_console().print("Stopped.")
