@@ -1,15 +1,15 @@
 """One exception tree: every error that pathveil raises on purpose.
 
-::
-
-    PathveilError
-    ├── ParameterError       a public parameter is missing, malformed or out of range
-    │   └── TreeTooLargeError    the forecast tree does not fit, before anything is spent
-    ├── UniverseError        the public universe of locations can't be used
-    ├── InputError           the raw data can't be used (never says what a row holds)
-    ├── ReleaseError         a release bundle can't be read, written or trusted
-    ├── LedgerError          the ledger can't be used or trusted, or the budget is spent
-    └── QueryError           a question about a release can't be answered
+```text
+PathveilError
+├── ParameterError       a public parameter is missing, malformed or out of range
+│   └── TreeTooLargeError    the forecast tree does not fit, before anything is spent
+├── UniverseError        the public universe of locations can't be used
+├── InputError           the raw data can't be used (never says what a row holds)
+├── ReleaseError         a release bundle can't be read, written or trusted
+├── LedgerError          the ledger can't be used or trusted, or the budget is spent
+└── QueryError           a question about a release can't be answered
+```
 
 A message says what is wrong, where, and what to do. It never quotes a value of the raw data:
 rows are named by their number at most, and only where that number is the curator's to see.
