@@ -10,9 +10,13 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """The browser; a test opens contexts of its own."""
+    """The browser; a test opens contexts of its own.
+
+    Not for the whole session: while playwright runs, this thread has an event loop, and tests of
+    other modules (the explorer's command, notebooks) could not start theirs.
+    """
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("chromium is not installed: see `make browser`")

@@ -172,7 +172,7 @@ def test_quiet_leaves_nothing_on_stderr_and_the_result_on_stdout(pathveil):
     assert usual.err != ""
     assert quiet.err == ""
     assert "The bundle is in quiet" in quiet.out
-    assert "S0001" in pathveil("-q", "patterns", "quiet", "-k", "30").out
+    assert "Top 3 sequential patterns" in pathveil("-q", "patterns", "quiet", "-k", "3").out
 
 
 @pytest.mark.usefixtures("week")
