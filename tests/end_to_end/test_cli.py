@@ -3,7 +3,6 @@
 import json
 import os
 import pty
-import re
 import runpy
 import subprocess
 import sys
@@ -336,10 +335,3 @@ def test_a_failure_shows_its_traceback_only_when_asked(pathveil, monkeypatch):
     assert "Traceback" not in pathveil("verify", "nowhere").err
     monkeypatch.setenv("PATHVEIL_DEBUG", "1")
     assert "Traceback" in pathveil("verify", "nowhere").err
-
-
-@pytest.mark.usefixtures("folder")
-def test_the_python_page_runs():
-    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    exec(compile(block, "docs/python.md", "exec"), {})

@@ -84,7 +84,8 @@ def test_the_description_lists_every_route_and_nothing_else():
 @pytest.mark.parametrize("route", [r for r in ROUTES if r.has_csv], ids=lambda route: route.path)
 def test_a_table_says_the_same_as_csv(caller, route):
     if route.path.startswith("/compare") and len(caller.indexed) < 2:
-        pytest.skip("one release")
+        assert caller.get(f"/api{route.path}", format="csv").status == 404
+        return
     for asked in questions(caller, route.path):
         answer = caller.ask(route.path, **asked)
         reply = caller.get(f"/api{route.path}", **asked, format="csv")
@@ -171,14 +172,14 @@ def test_the_tree_is_that_of_the_release(caller):
     """Down to the third level: every child has the count of its prefix."""
     indexed = caller.indexed[0]
     release, grid = indexed.release, indexed.release.time_grid
-    if release.parameters.taxonomy is not None:
-        pytest.skip("count_prefix does not mix granularities")
+    has_zones = release.parameters.taxonomy is not None
     published = {}
     tree = release.tree
     for node in range(len(tree)):
         before = published[int(tree.parent[node])][0] if tree.parent[node] >= 0 else ()
         published[node] = ((*before, int(tree.location[node])), int(tree.noisy_count[node]))
-    noisy = dict(published.values())
+    # Nodes of a tree with zones are not visits: no noisy count is told.
+    noisy = {} if has_zones else dict(published.values())
 
     def step(label, slot):
         return label if grid is None else (label, f"{slot}-{ends[slot]}")
@@ -188,7 +189,8 @@ def test_the_tree_is_that_of_the_release(caller):
     def check(labels, slots, depth):
         node = caller.ask("/tree", location=labels, slot=slots, limit=1000)
         steps = [step(*pair) for pair in zip(labels, slots or labels, strict=True)]
-        assert node["count"] == (release.count_prefix(steps) if steps else len(release))
+        if not has_zones:  # count_prefix does not mix granularities
+            assert node["count"] == (release.count_prefix(steps) if steps else len(release))
         assert node["ended"] + sum(row["count"] for row in node["rows"]) == node["count"]
         assert [r["count"] for r in node["rows"]] == sorted(
             (r["count"] for r in node["rows"]), reverse=True
