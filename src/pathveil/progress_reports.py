@@ -1,14 +1,16 @@
 """Who wants to know how far a long step is: told from deep inside, without passing it along.
 
 Work reports a share of what is to be done, never what it works on. Without a listener nothing
-happens. Reports of other threads are not heard.
+happens. Reports of other threads are not heard, but for those of items that are `told_here`.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
 
 Listener = Callable[[float], None]
+Item = TypeVar("Item")
 
 _listener: ContextVar[Listener | None] = ContextVar("pathveil_progress", default=None)
 
@@ -32,6 +34,23 @@ def portion(begin: float, end: float) -> Iterator[None]:
         return
     with reported_to(lambda share: whole(begin + (end - begin) * share)):
         yield
+
+
+def told_here(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items; who listens here hears them being made, whatever thread asks for them."""
+    listener = _listener.get()
+    return items if listener is None else _told_to(listener, items)
+
+
+def _told_to(listener: Listener, items: Iterator[Item]) -> Iterator[Item]:
+    end = object()
+    while True:
+        # Not around the yield: between two items it would stay set for whoever asks.
+        with reported_to(listener):
+            item = next(items, end)
+        if item is end:
+            return
+        yield item  # type: ignore[misc]
 
 
 def report_progress(done: float, everything: float) -> None:

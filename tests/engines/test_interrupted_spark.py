@@ -43,7 +43,7 @@ def workers(tmp_path):
         yield running
 
 
-def settings(folder):
+def settings(folder, timeout=TIMEOUT):
     """The environment of a run with a small Spark, set up as an administrator would."""
     place = folder / "conf"
     place.mkdir()
@@ -51,16 +51,16 @@ def settings(folder):
         "spark.driver.memory 512m",
         "spark.executor.memory 512m",
         "spark.sql.shuffle.partitions 3",
-        f"spark.pathveil.workerTimeout {TIMEOUT}",
+        f"spark.pathveil.workerTimeout {timeout}",
     ]
     (place / "spark-defaults.conf").write_text("\n".join(lines) + "\n")
     return cluster_environment() | {"SPARK_CONF_DIR": str(place)}
 
 
-def on_cluster(begin, taps, folder, workers):
+def on_cluster(begin, taps, folder, workers, timeout=TIMEOUT):
     """A run whose workers have begun to shuffle."""
     options = ("--engine", "spark", "--master", workers.master)
-    run = begin(taps, folder, *options, env=settings(folder))
+    run = begin(taps, folder, *options, env=settings(folder, timeout))
     wait_until(
         lambda: shuffled(workers) or run.process.poll() is not None, "the workers do nothing"
     )
@@ -121,7 +121,7 @@ def test_the_loss_of_the_whole_cluster(begin, taps, tmp_path, workers):
 
 def test_workers_that_come_late(begin, taps, tmp_path, workers):
     """All are lost, and others come before it is given up: the release is made."""
-    run = on_cluster(begin, taps, tmp_path, workers)
+    run = on_cluster(begin, taps, tmp_path, workers, timeout=200)
     for worker in workers.workers():
         threading.Thread(target=workers.kill, args=[worker]).start()
     workers.add_worker()

@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 
 from pathveil.errors import QueryError
 from pathveil.model.paths import Paths, WeightedPaths
+from pathveil.progress_reports import portion, report_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pathveil.analysis._projection import ProjectedPaths, Projection
+
+_MERGING = 0.2  # of the time, the rest is mining; about
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ def top_patterns(
     from pathveil.analysis._projection import ProjectedPaths
 
     distinct = distinct_paths(paths.paths())
+    report_progress(_MERGING, 1)
     present = np.flatnonzero(np.bincount(distinct.codes, minlength=len(paths.universe)))
     projected = ProjectedPaths(_renumbered(distinct, present), len(present), contiguous=contiguous)
     labels = [paths.universe.labels[code] for code in present]
@@ -82,6 +86,8 @@ def top_patterns(
     for codes, support in _best_first(projected, k, min_length, max_length):
         if len(codes) >= min_length:
             found.append(Pattern(tuple(labels[code] for code in codes), support))
+            with portion(_MERGING, 1):
+                report_progress(len(found), k)
         if len(found) == k:
             break
     return found

@@ -79,29 +79,18 @@ def reported_progress(description: str) -> Iterator[None]:
 def progress(description: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
     """A progress bar with the time left, on stderr; gives a function to set how much is done.
 
+    Until something is done, the bar only moves to and fro beside the time that has passed.
+
     Args:
         description: the step, in constant words and public parameters.
         total: what "all done" is; None if that is not known, and then no time left is either.
     """
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = stderr_console()
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        *(() if total is None else (TextColumn("left"), TimeRemainingColumn())),
-        console=console,
-        transient=True,
-        disable=console.quiet or not console.is_terminal,
-    )
     say_step(f"{description} …")
-    with bar:
-        task = bar.add_task(description, total=total)
-        yield lambda done: bar.update(task, completed=done)
+    console = stderr_console()
+    if console.quiet or not console.is_terminal:
+        yield lambda _done: None
+        return
+    from pathveil.cli.progress_bar import shown_bar
+
+    with shown_bar(console, description, total) as tell:
+        yield tell

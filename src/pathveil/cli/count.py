@@ -38,12 +38,12 @@ def count(
     """
     from pathveil.analysis.timed_queries import read_step
     from pathveil.cli.console import print_json, stdout_console
+    from pathveil.cli.opening import open_release
     from pathveil.errors import QueryError
-    from pathveil.release.bundle import read_release
 
     if ordered and prefix:
         raise QueryError("Choose one of --ordered and --prefix.")
-    release = read_release(directory)
+    release = open_release(directory)
     asked = times.within(release, between)
     steps = [read_step(text, release.universe) for text in locations]
     if ordered:

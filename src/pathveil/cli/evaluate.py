@@ -84,6 +84,7 @@ def evaluate(
     --location-column stop`
     """
     from pathveil.cli.console import progress
+    from pathveil.cli.opening import open_release
     from pathveil.cli.reading import read_for_curator
     from pathveil.evaluation.charts import altair
     from pathveil.evaluation.evaluation_page import evaluation_page
@@ -91,14 +92,13 @@ def evaluate(
     from pathveil.evaluation.measures import evaluate as measure
     from pathveil.evaluation.zone_level import at_one_level
     from pathveil.raw.sources.databases.addresses import check_request
-    from pathveil.release.bundle import read_release
 
     # All that can be refused is refused before a row is read.
     check_request(source, query, table)
     trip_options.check_trip_rules(split, time_zone, repeats, keep)
     page = internal_path(out)
     altair()
-    release = read_release(directory)
+    release = open_release(directory)
     times.check_column(time_column, release)
     database = read_for_curator(
         source,

@@ -108,12 +108,13 @@ def _say_height(most: int) -> None:
 
 def _certificate(directory: Path, *, has_parameters: bool) -> "Certificate":
     """The certificate of a bundle that is whole; its own parameters are the only ones."""
+    from pathveil.cli.opening import open_release
     from pathveil.errors import ParameterError
-    from pathveil.release.bundle import read_certificate, read_release
+    from pathveil.release.bundle import read_certificate
 
     if has_parameters:
         raise ParameterError("A release has its own parameters; leave them away, or use --plan.")
-    read_release(directory)  # a damaged bundle must not be explained as if it were whole
+    open_release(directory)  # a damaged bundle must not be explained as if it were whole
     return read_certificate(directory)
 
 

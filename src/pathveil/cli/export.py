@@ -47,12 +47,12 @@ def export(
     Example: `pathveil export release --format csv --names scikit-mobility --out visits.csv`
     """
     from pathveil.cli.console import print_json, reported_progress, stdout_console
-    from pathveil.release.bundle import read_release
+    from pathveil.cli.opening import open_release
     from pathveil.release.exports.writing import check_target, choose_format
 
     chosen = choose_format(out, kind)
     check_target(out, overwrite=force)
-    release = read_release(directory)
+    release = open_release(directory)
     with reported_progress(f"Writing {chosen}"):
         release.export(out, format=chosen, names=names, flows=flows, overwrite=force)
     if json:

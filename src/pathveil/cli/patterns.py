@@ -24,11 +24,11 @@ def patterns(
 
     Example: `pathveil patterns release -k 20 --min-length 2`
     """
-    from pathveil.cli.console import print_json, print_table, progress
-    from pathveil.release.bundle import read_release
+    from pathveil.cli.console import print_json, print_table, reported_progress
+    from pathveil.cli.opening import open_release
 
-    release = read_release(directory)
-    with progress("Mining"):
+    release = open_release(directory)
+    with reported_progress("Mining"):
         found = times.within(release, between).top_patterns(
             k, contiguous=contiguous, min_length=min_length, max_length=max_length
         )

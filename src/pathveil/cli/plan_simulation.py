@@ -109,6 +109,8 @@ def print_simulation(result: "SimulatedForecast", page: Path | None) -> None:
     for table in tables(result):
         numbers = set(range(1, len(table.columns)))
         print_table(table.title, table.columns, table.rows, numbers=numbers)
+        if table.note:
+            console.print(table.note, markup=False, highlight=False)
     for line in (*result.expected.cautions(), WHAT_IT_IS):
         console.print(line, markup=False, highlight=False)
     if page is not None:

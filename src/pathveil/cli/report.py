@@ -37,9 +37,9 @@ def report(
 
     Example: `pathveil report release --out report.html`
     """
-    from pathveil.cli.console import print_json, progress, stdout_console
+    from pathveil.cli.console import print_json, reported_progress, stdout_console
+    from pathveil.cli.opening import open_release
     from pathveil.errors import ParameterError
-    from pathveil.release.bundle import read_release
     from pathveil.release.exports.writing import check_target
     from pathveil.report.page import REPORT
 
@@ -47,10 +47,10 @@ def report(
         raise ParameterError("Say where the page goes, with --out FILE, or --open it.")
     if out is not None:
         check_target(out, overwrite=force)
-    release = read_release(directory)
+    release = open_release(directory)
     page = directory / REPORT
     if out is not None:
-        with progress("Drawing"):
+        with reported_progress("Drawing"):
             page = _write(release, out)
     if show:
         _open(page)

@@ -14,6 +14,10 @@ WHAT_IT_IS = (
     "one can differ by a third, and with few locations by more."
 )
 
+NOBODYS = (
+    "“Nobody's exactly”: released journeys that nobody made just so. Synthetic journeys mostly are "
+    "(that is no error rate); how wrong answers are stands in the columns after it."
+)
 
 SMALL = 0.1
 
@@ -26,11 +30,13 @@ class Table:
         title: what it shows.
         columns: its head.
         rows: texts.
+        note: a line under it, for words that could alarm; empty if it needs none.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    note: str = ""
 
 
 def tables(forecast: SimulatedForecast) -> tuple[Table, ...]:
@@ -47,8 +53,9 @@ def by_epsilon(forecast: SimulatedForecast) -> Table:
     """One line for each budget."""
     return Table(
         "What different budgets buy",
-        ("ε", "kept", "invented", "one location", "two", "three", "top patterns right"),
+        ("ε", "kept", "nobody's exactly", "one location", "two", "three", "top patterns right"),
         tuple(_line(run, wanted=run is forecast.run) for run in forecast.runs),
+        NOBODYS,
     )
 
 

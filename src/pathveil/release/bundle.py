@@ -16,7 +16,7 @@ from pathveil.model.parameters import Parameters
 from pathveil.model.preparation import Preparation
 from pathveil.model.taxonomy import Taxonomy
 from pathveil.model.time_grid import TimeGrid
-from pathveil.progress_reports import report_progress
+from pathveil.progress_reports import portion, report_progress
 from pathveil.release import tables
 from pathveil.release.datapackage import DATAPACKAGE, describe
 from pathveil.release.error_table_csv import ERROR_TABLE, error_table_csv, read_error_table
@@ -104,6 +104,7 @@ def read_release(directory: str | Path) -> "Release":
     _check_not_internal(directory)
     _check_listing(certificate)
     check_files(directory, certificate)
+    report_progress(1, 3)
     choices = certificate.implementation
     universe = tables.read_locations(directory / tables.LOCATIONS, choices.universe_origin)
     record = certificate.implementation.time_grid
@@ -121,6 +122,7 @@ def read_release(directory: str | Path) -> "Release":
     )
     if parameters.method != "calibrated":
         return Release(universe, tree, ledger=certificate.ledger).read_by(choices.trajectory_rules)
+    report_progress(2, 3)
     paths = tables.read_trajectories(directory / tables.TRAJECTORIES, universe, grid)
     if not np.array_equal(prefix_counts(tree, paths), tree.estimate):
         raise ReleaseError("The estimates of the prefix tree are not those of the trajectories.")
@@ -183,7 +185,8 @@ def _check_listing(certificate: Certificate) -> None:
 
 def verify_bundle(directory: Path) -> "Release":
     """Everything `read_release` checks, and that all the files tell the same story."""
-    release = read_release(directory)
+    with portion(0, 1 / 3):
+        release = read_release(directory)
     report_progress(1, 3)
     found, expected = read_certificate(directory), release.certificate
     if not found.adds_up():
@@ -200,7 +203,9 @@ def verify_bundle(directory: Path) -> "Release":
         return release  # another version may word its texts differently
     if found.model_copy(update={"files": {}}) != expected:
         raise ReleaseError("The certificate's words do not follow from its own parameters.")
-    for name, text in _texts(release, csv=tables.TRAJECTORIES_CSV in found.files).items():
+    with portion(2 / 3, 1):
+        texts = _texts(release, csv=tables.TRAJECTORIES_CSV in found.files)
+    for name, text in texts.items():
         if (directory / name).read_bytes() != text.encode():
             raise ReleaseError(
                 f"{directory / name} does not follow from the certificate and the prefix tree."
@@ -249,7 +254,9 @@ def _write_files(release: "Release", folder: Path, *, csv: bool) -> None:
     )
     report_progress(1, 3)
     tables.write_tree(folder / tables.TREE, release.tree, universe)
-    for name, text in _texts(release, csv=csv).items():
+    with portion(1 / 3, 2 / 3):
+        texts = _texts(release, csv=csv)
+    for name, text in texts.items():
         _write_text(folder / name, text)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathveil.analysis.flows import visits
 from pathveil.model.certificate import Certificate
+from pathveil.progress_reports import portion, report_progress
 from pathveil.report.citation import cite
 from pathveil.report.clock import HeatMap, count_hours
 from pathveil.report.expected_error import ExpectedError, expected_error
@@ -50,12 +51,15 @@ def render_report(release: Released, certificate: Certificate) -> str:
     moves = strongest_moves(release, MOST_LINES)
     most_visited = _most_visited(release)
     lengths = length_rows(release)
+    report_progress(1, 4)
     drawn = {
         "map": draw_map(release),
         "moves_map": draw_moves(release, moves),
         "icicle": draw_icicle(release),
         "hours": count_hours(release),
     }
+    with portion(1 / 2, 1):
+        journeys = top_journeys(release)
     left_out = {
         section
         for section, name in {"map": "map", "tree": "icicle", "hours": "hours"}.items()
@@ -74,7 +78,7 @@ def render_report(release: Released, certificate: Certificate) -> str:
         moves=moves_table(release, moves),
         lengths=lengths,
         longest_bar=max((count for _, count in lengths), default=1),
-        journeys=top_journeys(release),
+        journeys=journeys,
         errors=_errors(release, trajectories, most_visited),
         **drawn,
         **_headings(drawn["hours"]),

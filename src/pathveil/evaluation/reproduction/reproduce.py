@@ -79,7 +79,7 @@ def reproduce(
         seed: of queries, noise and samples.
         workers: processes for the accuracy cells. Timed cells run alone, one after the other.
         command: what was typed, for the page.
-        progress: called with (cells done, cells).
+        progress: called with (cells done, cells), of those that were not in the folder already.
 
     Raises:
         PathveilError: if the request or the data can't be used.
@@ -122,19 +122,14 @@ def _run(
     bench: Bench, plan: Plan, store: Store, workers: int, progress: Callable[[int, int], None]
 ) -> None:
     """Run what is not in the store yet."""
-    accuracy, runtime = plan.accuracy_cells(), plan.runtime_cells()
-    missing = [cell for cell in accuracy if cell not in store.results]
+    accuracy = [cell for cell in plan.accuracy_cells() if cell not in store.results]
+    runtime = [cell for cell in plan.runtime_cells() if cell not in store.results]
     total = len(accuracy) + len(runtime)
-    done = len(accuracy) - len(missing)
-    progress(done, total)
-    for cell, result in run_accuracy(bench, missing, workers):
+    for done, (cell, result) in enumerate(run_accuracy(bench, accuracy, workers), start=1):
         store.add(cell, result)
-        done += 1
         progress(done, total)
-    for timed in runtime:
-        if timed not in store.results:
-            store.add(timed, bench.runtime(timed))
-        done += 1
+    for done, timed in enumerate(runtime, start=len(accuracy) + 1):
+        store.add(timed, bench.runtime(timed))
         progress(done, total)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import InputError, ParameterError
+from pathveil.progress_reports import portion, report_progress, told_here
 from pathveil.raw.counting.memory_size import DEFAULT_MEMORY, parse_memory
 from pathveil.raw.counting.protocol import ExactCounts
 from pathveil.raw.counting.sql_counter import (
@@ -43,6 +44,7 @@ from pathveil.raw.threads import in_threads
 # What Python, its libraries and the arrays of one level need beside DuckDB.
 _SHARE: Final = 0.5
 _RUNS_AT_ONCE: Final = 1 << 16
+_READING: Final = 0.6  # of the time, the rest is sorting and bounding; about
 _SETTINGS: Final = (
     "SET python_enable_replacements = false",  # a table's name must not mean a Python variable
     "SET preserve_insertion_order = false",
@@ -100,6 +102,7 @@ class DuckDbCounter(SqlCounter):
         self._connections: list[Any] = []
         self._failure: Exception | None = None
         self.dropped = Dropped()
+        self._written = 0  # runs that DuckDB was given to sort
         try:
             folder = self._exit.enter_context(spill_folder(None if spill is None else Path(spill)))
             self._connect(folder, limit)
@@ -144,15 +147,15 @@ class DuckDbCounter(SqlCounter):
         reading = self._connections[0]
         writing = reading.cursor()
         self._connections.append(writing)
-        runs = pa.RecordBatchReader.from_batches(
-            form.schema, self._guarded(self._runs(source, plan, steps, form))
-        )
+        with portion(0, _READING):
+            made = told_here(self._guarded(self._runs(source, plan, steps, form)))
+        runs = pa.RecordBatchReader.from_batches(form.schema, made)
         reading.register("runs", runs)
         text = f"SELECT * FROM runs ORDER BY {', '.join(form.sort_keys)}"  # noqa: S608  (our names)
         in_order = self._ask(lambda: reading.sql(text).to_arrow_reader(_RUNS_AT_ONCE))
-        wide = pa.RecordBatchReader.from_batches(
-            wide_schema(self.height), self._guarded(self._wide(in_order, steps, form))
-        )
+        with portion(_READING, 1):
+            bounded = told_here(self._guarded(self._wide(in_order, steps, form)))
+        wide = pa.RecordBatchReader.from_batches(wide_schema(self.height), bounded)
         writing.register("wide", wide)
         self._ask(lambda: writing.execute("CREATE TABLE trajectories AS SELECT * FROM wide"))
         writing.unregister("wide")
@@ -168,21 +171,25 @@ class DuckDbCounter(SqlCounter):
             self.dropped.rows += piece.rows
             self.dropped.malformed += piece.malformed
             self.dropped.outside += piece.outside
-            yield write_runs(piece, form, number)
+            runs = write_runs(piece, form, number)
+            self._written += runs.num_rows
+            yield runs
 
     def _wide(self, in_order: Any, steps: VisitSteps, form: RunForm) -> Iterator[Any]:
-        size = len(self.universe)
+        size, read = len(self.universe), 0
 
-        def bound(table: Any) -> tuple[Any, int, int, int]:
+        def bound(table: Any) -> tuple[Any, int, int, int, int]:
             visits = read_runs(table, form, hashed=steps.is_sample)
             bounded = steps.bound(visits, size)
             numbers = (bounded.over_the_cap, bounded.repeats, bounded.past_the_grid)
-            return write_wide(bounded, self.height), *numbers
+            return write_wide(bounded, self.height), table.num_rows, *numbers
 
-        for batch, over, repeated, past in in_threads(bound, whole_units(in_order)):
+        for batch, runs, over, repeated, past in in_threads(bound, whole_units(in_order)):
             self.dropped.over_the_cap += over
             self.dropped.repeats += repeated
             self.dropped.past_the_grid += past
+            read += runs
+            report_progress(read, self._written)
             yield batch
 
     def _guarded(self, batches: Iterator[Any]) -> Iterator[Any]:

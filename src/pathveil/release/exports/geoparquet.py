@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pathveil.model.certificate import NOT_PRIVATE
+from pathveil.progress_reports import report_progress
 from pathveil.release.exports.flow_lines import flow_lines
 from pathveil.release.exports.published import Published
 
@@ -23,6 +24,7 @@ _LITTLE_ENDIAN, _LINE_STRING = 1, 2
 def write_geoparquet(release: Published, path: Path, flows: str) -> None:
     """Write the flows of a release: origin, destination, count and geometry."""
     lines = flow_lines(release, flows)
+    report_progress(1, 3)
     table = pa.table(
         {
             "origin": pa.array(lines.origin, pa.string()),
@@ -31,6 +33,7 @@ def write_geoparquet(release: Published, path: Path, flows: str) -> None:
             "geometry": _well_known_binary(lines.ends),
         }
     )
+    report_progress(2, 3)
     metadata = {"geo": json.dumps(_metadata(lines.ends))}
     if not release.is_private:
         metadata["pathveil"] = NOT_PRIVATE
