@@ -3,9 +3,12 @@
 import hashlib
 import json
 import os
+import pty
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -94,3 +97,31 @@ def environment(folder, **more):
     ours = ("PATHVEIL_DEBUG", "PATHVEIL_LEDGER", "XDG_DATA_HOME")
     variables = {name: value for name, value in os.environ.items() if name not in ours}
     return variables | {"HOME": str(folder), "COLUMNS": "200"} | more
+
+
+def in_a_terminal(*arguments, **variables):
+    """Run a command with stdout and stderr on a terminal; what it showed."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "pathveil", *map(str, arguments)]
+    settings = environment(Path.cwd(), TERM="xterm-256color", **variables)
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=settings) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:  # how a terminal says that the other side is gone
+            pass
+        os.close(ours)
+    return process.returncode, shown.decode()
+
+
+def bars_of(shown):
+    """The progress bars in what a terminal showed: {step: [what stood beside its bar, …]}."""
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    found = {}
+    for step, beside in re.findall(
+        r"^(\w[^━╸╺]*?) [━╸╺]+ (\d+:\d\d:\d\d.*?) *$", plain.replace("\r", "\n"), re.MULTILINE
+    ):
+        found.setdefault(step, []).append(beside)
+    return found

@@ -5,7 +5,7 @@ import traceback
 from pathlib import Path
 
 import pytest
-from tests.commands import tree_of_files
+from tests.commands import bars_of, in_a_terminal, tree_of_files
 from tests.databases.visits import (
     COLUMNS,
     OPTIONS,
@@ -136,6 +136,16 @@ def publish(database, *rows, out="out"):
 @pytest.fixture
 def stops(folder):
     (folder / "stops.csv").write_text("location\nS1\nS2\nS3\n")
+
+
+@pytest.mark.usefixtures("stops")
+def test_a_terminal_sees_that_a_database_is_read(database):
+    """How many rows there are is not asked: the time that passed, then (bounding) the time left."""
+    code, shown = in_a_terminal(*publish(database, "--table", "visits"))
+    assert code == 0, shown
+    first, *_, last = bars_of(shown)["Reading"]
+    assert "left" not in first
+    assert "left" in last
 
 
 def revealed(content):

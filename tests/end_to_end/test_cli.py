@@ -1,8 +1,6 @@
 """The command line end to end: simulate, publish, verify, ask; and what it promises its users."""
 
 import json
-import os
-import pty
 import runpy
 import subprocess
 import sys
@@ -11,7 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
-from tests.commands import environment, every_command, finish, publish_arguments, spawn
+from tests.commands import (
+    environment,
+    every_command,
+    finish,
+    in_a_terminal,
+    publish_arguments,
+    spawn,
+)
 
 import pathveil as pv
 from pathveil.cli.app import app
@@ -146,7 +151,38 @@ def test_what_was_dropped_is_told_to_the_curator(pathveil):
     )
     assert "1 malformed rows of 203 rows" in result.err
     assert "2 visits outside the universe of 203 rows" in result.err
+    assert "1 rows: 'seq' is neither a number nor an ISO 8601 time" in result.err
+    assert "Most visits" not in result.err
+    assert "No visit is left" not in result.err
     assert "malformed" not in result.out
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("row", "advice"),
+    [
+        ("u{},02.03.2026 07:58,a", "'seq' is neither a number nor an ISO 8601 time"),
+        ("u{},1,A", "Most visits are outside the universe"),
+    ],
+)
+def test_a_file_that_leaves_nothing_says_what_to_look_at_and_a_rehearsal_is_free(
+    pathveil, row, advice
+):
+    Path("stops.csv").write_text("location\na\nb\n")
+    rows = [row.format(number) for number in range(40)]
+    Path("taps.csv").write_text("\n".join(["user_id,seq,location", *rows]))
+    pathveil("ledger", "init", "taps", "--limit", "1", "--ledger", "book.db")
+    result = pathveil(
+        *("publish", "taps.csv", "--universe", "stops.csv", "--epsilon", "1", "--height", "2"),
+        *("--out", "out", "--dataset", "taps", "--ledger", "book.db", "--dry-run", "--json"),
+    )
+    assert result.code == 0
+    assert result.json() == {"dry_run": True, "charged": False}
+    assert advice in result.err
+    assert "No visit is left: the release is empty." in result.err
+    assert not Path("out").exists()
+    shown = pathveil("ledger", "show", "taps", "--ledger", "book.db", "--json").json()
+    assert shown["datasets"][0]["spent"] == "0"
 
 
 @pytest.mark.usefixtures("folder")
@@ -267,23 +303,6 @@ def test_colours_are_off_when_the_output_is_not_a_terminal(release):
     ):
         result = finish(spawn(*arguments))
         assert "\x1b" not in result.out + result.err
-
-
-def in_a_terminal(*arguments, **variables):
-    """Run a command with stdout and stderr on a terminal; what it showed."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "pathveil", *map(str, arguments)]
-    settings = environment(Path.cwd(), TERM="xterm-256color", **variables)
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=settings) as process:
-        os.close(theirs)
-        shown = b""
-        try:
-            while piece := os.read(ours, 4096):
-                shown += piece
-        except OSError:  # how a terminal says that the other side is gone
-            pass
-        os.close(ours)
-    return process.returncode, shown.decode()
 
 
 @pytest.mark.usefixtures("week")

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import given as examples
-from tests.commands import environment, finish, spawn
+from tests.commands import bars_of, in_a_terminal
 from tests.engines import inputs
 from tests.engines.cluster import environment as cluster_environment
 from tests.engines.cluster import find_java
@@ -216,24 +216,25 @@ def test_the_rows_stay_away_from_the_driver(cluster, monkeypatch):
     assert fetched[0][2].sum() <= units
 
 
-def test_the_command_line(tmp_path):
-    """With a Spark of its own, which ends with the command."""
+def test_the_command_line(tmp_path, monkeypatch):
+    """With a Spark of its own, which ends with the command; bars show that it is alive."""
     if (problem := find_java()) is not None:
         pytest.skip(problem)
+    monkeypatch.chdir(tmp_path)
     given = MADE_UP["week"]
     pq.write_table(given.table, tmp_path / "rows.parquet")
     lines = ["location", *given.universe.labels]
     (tmp_path / "stops.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    result = finish(
-        spawn(
-            *("publish", tmp_path / "rows.parquet", "--universe", tmp_path / "stops.csv"),
-            *("--unit-column", "who", "--order-column", "when", "--location-column", "where"),
-            *("--epsilon", "9", "--height", "3", "--method", "full", "--out", tmp_path / "out"),
-            *("--engine", "spark", "--master", "local[1]"),
-            env=environment(tmp_path) | cluster_environment(),
-        ),
-        timeout=600,
+    code, shown = in_a_terminal(
+        *("publish", tmp_path / "rows.parquet", "--universe", tmp_path / "stops.csv"),
+        *("--unit-column", "who", "--order-column", "when", "--location-column", "where"),
+        *("--epsilon", "9", "--height", "3", "--method", "full", "--out", tmp_path / "out"),
+        *("--engine", "spark", "--master", "local[1]"),
+        **cluster_environment(),
     )
-    assert result.code == 0, result
-    assert "Traceback" not in result.err
+    assert code == 0, shown
+    assert "Traceback" not in shown
     assert len(read_release(tmp_path / "out").paths()) > 0
+    bars = bars_of(shown)
+    assert bars["Reading"]
+    assert any("left" in bar for bar in bars["Growing the noisy prefix tree"])

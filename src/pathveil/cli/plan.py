@@ -38,7 +38,7 @@ def plan(
 
     A table shows what other numbers of trajectories per unit (c) would cost. With --trajectories
     the real mechanism runs on simulated commuters, for ε and some budgets around it: what
-    survives, what is nobody's exactly, and how accurate answers and patterns will be (docs/plan.md).
+    survives, and how accurate answers and patterns will be (docs/plan.md).
 
     Example: `pathveil plan --universe-size 1012 --epsilon 1 --height 12`
 

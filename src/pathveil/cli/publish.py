@@ -100,6 +100,15 @@ def publish(
             rich_help_panel="The output",
         ),
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Read the data and say what would be dropped, exact numbers for you alone. "
+            "Publishes nothing and charges nothing.",
+            rich_help_panel="The ledger",
+        ),
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Publish trajectories under ε-differential privacy.
@@ -171,7 +180,7 @@ def publish(
     )
     account = account_for(ledger, dataset, population, source, is_remote=master is not None)
     with (
-        charged(account, parameters) as charge,
+        charged(None if dry_run else account, parameters) as charge,
         read_with(
             chosen,
             source,
@@ -194,10 +203,23 @@ def publish(
             time_grid=grid,
         ) as database,
     ):
+        if dry_run:
+            _print_rehearsal(json=json)
+            return
         release = publish_with_progress(database, parameters, charge)
         with reported_progress("Writing"):
             release.write(out, csv=csv, signer=owner)
     print_summary(release, out, json=json)
+
+
+def _print_rehearsal(*, json: bool) -> None:
+    """Constant words: what was read is on stderr, for the curator."""
+    from pathveil.cli.console import print_json, stdout_console
+
+    if json:
+        print_json({"dry_run": True, "charged": False})
+        return
+    stdout_console().print("A dry run: nothing was published, and nothing was charged.")
 
 
 def publish_with_progress(

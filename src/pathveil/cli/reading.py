@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from pathveil.model.time_grid import TimeGrid
     from pathveil.model.universe import Universe
     from pathveil.raw.database import TrajectoryDatabase
@@ -38,8 +39,9 @@ def read_for_curator(
     from pathveil.cli.console import reported_progress
     from pathveil.raw.reading import read_trajectories
 
+    told: list[ReadingReport] = []
     with reported_progress("Reading"):
-        return read_trajectories(
+        database = read_trajectories(
             source,
             universe,
             unit=unit,
@@ -57,8 +59,10 @@ def read_for_curator(
             table=table,
             time=time,
             time_grid=time_grid,
-            report=partial(_tell, timed=time_grid is not None),
+            report=told.append,
         )
+    _tell(told, timed=time_grid is not None)
+    return database
 
 
 @contextmanager
@@ -74,12 +78,14 @@ def read_with(
     """Read with an engine, forget at the end; the exact drop counts go to stderr only."""
     from pathveil.cli.console import reported_progress
 
-    report = partial(_tell, timed=time_grid is not None)
+    told: list[ReadingReport] = []
     with ExitStack() as stack:
         with reported_progress("Reading"):
-            opened = stack.enter_context(
-                engine.open(source, universe, height, report=report, time_grid=time_grid, **reading)
+            reader = engine.open(
+                source, universe, height, report=told.append, time_grid=time_grid, **reading
             )
+            opened = stack.enter_context(reader)
+        _tell(told, timed=time_grid is not None)
         yield opened
 
 
@@ -115,11 +121,17 @@ def _where(columns: "Columns") -> str:
     return f"latitude {columns.latitude!r}, longitude {columns.longitude!r}"
 
 
-def _tell(report: "ReadingReport", *, timed: bool) -> None:
+def _tell(reports: "list[ReadingReport]", *, timed: bool) -> None:
+    """Say what was dropped; only when the bar is gone, which would share its line with it."""
     from pathveil.cli.console import stderr_console
 
-    columns = report.columns
     console = stderr_console()
+    for report in reports:
+        _tell_one(report, console, timed=timed)
+
+
+def _tell_one(report: "ReadingReport", console: "Console", *, timed: bool) -> None:
+    columns = report.columns
     console.print(
         f"Columns: unit {columns.unit!r}, trajectory {columns.trajectory!r}, "
         f"order {columns.order!r}, {_where(columns)}.",
@@ -140,3 +152,22 @@ def _tell(report: "ReadingReport", *, timed: bool) -> None:
         for what, number in dropped.items():
             if number:
                 console.print(f"  {number:,} {what} of {report.rows:,} rows", highlight=False)
+    for advice in _advice(report):
+        console.print(advice, highlight=False, markup=False, soft_wrap=True)
+
+
+def _advice(report: "ReadingReport") -> "Iterator[str]":
+    """What to look at when much was dropped; as exact as the numbers, and for the same eyes."""
+    if report.unreadable_orders:
+        yield (
+            f"{report.unreadable_orders:,} rows: {report.columns.order!r} is neither a number nor "
+            "an ISO 8601 time, such as 2026-03-02T07:58:10."
+        )
+    outside = report.visits_outside_universe
+    if 2 * outside > report.rows:
+        yield (
+            "Most visits are outside the universe: does it spell its labels as the data does "
+            "(capitals, leading zeros, an id and not a name)?"
+        )
+    if 0 < report.rows <= report.malformed_rows + outside:
+        yield "No visit is left: the release is empty. --dry-run rehearses for nothing."

@@ -14,9 +14,9 @@ WHAT_IT_IS = (
     "one can differ by a third, and with few locations by more."
 )
 
-NOBODYS = (
-    "“Nobody's exactly”: released journeys that nobody made just so. Synthetic journeys mostly are "
-    "(that is no error rate); how wrong answers are stands in the columns after it."
+NO_ONES_ROUTE = (
+    "“No one's exact route”: released journeys that nobody made in just this way. Most synthetic "
+    "journeys are like that; it is not an error rate. How wrong answers are stands to its right."
 )
 
 SMALL = 0.1
@@ -53,9 +53,17 @@ def by_epsilon(forecast: SimulatedForecast) -> Table:
     """One line for each budget."""
     return Table(
         "What different budgets buy",
-        ("ε", "kept", "nobody's exactly", "one location", "two", "three", "top patterns right"),
+        (
+            "ε",
+            "kept",
+            "no one's exact route",
+            "error: one location",
+            "two",
+            "three",
+            "top patterns right",
+        ),
         tuple(_line(run, wanted=run is forecast.run) for run in forecast.runs),
-        NOBODYS,
+        NO_ONES_ROUTE,
     )
 
 

@@ -258,6 +258,7 @@ def _told(dropped: "Dropped", columns: Any) -> ReadingReport:
         trajectories_over_the_cap=dropped.over_the_cap,
         repeats_collapsed=dropped.repeats,
         visits_past_the_grid=dropped.past_the_grid,
+        unreadable_orders=dropped.unordered,
     )
 
 

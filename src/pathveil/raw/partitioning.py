@@ -42,6 +42,7 @@ class PartitionedPiece:
         location: int32, shape (n,); location codes.
         rows: how many rows the piece had, dropped ones included.
         malformed: how many rows or list items were dropped as malformed.
+        unordered: how many of these have an order that can't be read.
         outside: how many visits were dropped because they are outside the universe.
     """
 
@@ -55,6 +56,7 @@ class PartitionedPiece:
     location: NDArray[np.int32]
     rows: int
     malformed: int
+    unordered: int
     outside: int
 
 
@@ -75,6 +77,7 @@ def partition(piece: EncodedPiece) -> PartitionedPiece:
         location=piece.location[visits],
         rows=piece.rows,
         malformed=piece.malformed,
+        unordered=piece.unordered,
         outside=piece.outside,
     )
 
@@ -92,6 +95,7 @@ class Partitions:
     def __init__(self, pieces: Sequence[PartitionedPiece]) -> None:
         self.rows = sum(piece.rows for piece in pieces)
         self.malformed = sum(piece.malformed for piece in pieces)
+        self.unordered = sum(piece.unordered for piece in pieces)
         self.outside = sum(piece.outside for piece in pieces)
         if max(self.rows, sum(len(piece.location) for piece in pieces)) > _MAX_ROWS:
             raise InputError(f"There are more than {_MAX_ROWS:,} visits; split the data by unit.")

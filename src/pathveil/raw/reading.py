@@ -36,6 +36,7 @@ class ReadingReport:
         rows: rows of the source, dropped ones included.
         malformed_rows: rows dropped because a value in them can't be read (in list form: also
             single items of a list).
+        unreadable_orders: how many of these have an order that is no number and no ISO 8601 time.
         visits_outside_universe: visits dropped because the universe lacks their location.
         trajectories_over_the_cap: trajectories dropped because their unit has more than c.
         repeats_collapsed: visits that were dropped because they repeat the one before.
@@ -49,6 +50,7 @@ class ReadingReport:
     trajectories_over_the_cap: int
     repeats_collapsed: int = 0
     visits_past_the_grid: int = 0
+    unreadable_orders: int = 0
 
     def __repr__(self) -> str:
         return "ReadingReport(<private>)"
@@ -156,6 +158,7 @@ def read_trajectories(
                 trajectories_over_the_cap=bounded.over_the_cap,
                 repeats_collapsed=bounded.repeats,
                 visits_past_the_grid=bounded.past_the_grid,
+                unreadable_orders=partitions.unordered,
             )
         )
     return TrajectoryDatabase.from_arrays(

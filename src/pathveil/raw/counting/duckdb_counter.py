@@ -65,7 +65,7 @@ class Dropped:
     """What the encoder dropped, exact numbers: for the curator's terminal only."""
 
     def __init__(self) -> None:
-        self.rows = self.malformed = self.outside = 0
+        self.rows = self.malformed = self.unordered = self.outside = 0
         self.over_the_cap = self.repeats = self.past_the_grid = 0
 
     def __repr__(self) -> str:
@@ -170,6 +170,7 @@ class DuckDbCounter(SqlCounter):
         for number, piece in enumerate(in_threads(read, source.pieces(plan.columns))):
             self.dropped.rows += piece.rows
             self.dropped.malformed += piece.malformed
+            self.dropped.unordered += piece.unordered
             self.dropped.outside += piece.outside
             runs = write_runs(piece, form, number)
             self._written += runs.num_rows

@@ -32,6 +32,7 @@ class EncodedPiece:
         location: int32, shape (n,); location codes.
         rows: how many rows the piece had, dropped ones included.
         malformed: how many rows (in list form: rows or items) were dropped.
+        unordered: how many of these have an order that can't be read.
         outside: how many visits were dropped because they are outside the universe.
     """
 
@@ -44,6 +45,7 @@ class EncodedPiece:
     location: NDArray[np.int32]
     rows: int
     malformed: int
+    unordered: int
     outside: int
 
 
@@ -81,6 +83,7 @@ def encode(rows: RawRows, places: Places) -> EncodedPiece:
         location=location[kept],
         rows=len(good) + rows.unreadable,
         malformed=_count(~good) + _count(in_good_row & ~readable) + rows.unreadable,
+        unordered=_unordered(rows),
         outside=_count(usable) - len(kept),
     )
 
@@ -115,6 +118,11 @@ def _well_formed_rows(
     if rows.lengths is not None:
         good &= rows.lengths >= 0
     return good
+
+
+def _unordered(rows: RawRows) -> int:
+    readable = None if rows.order is None else rows.order.readable()
+    return 0 if readable is None else _count(~readable)
 
 
 def _rows_are_trajectories(rows: RawRows) -> bool:

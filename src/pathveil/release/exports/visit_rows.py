@@ -41,7 +41,6 @@ def visit_rows(release: Published) -> Iterator[VisitRows]:
     until = np.cumsum(paths.weights)
     total = int(until[-1]) if len(until) else 0
     for first in range(0, total, _TRAJECTORIES):
-        report_progress(first, total)
         number = np.arange(first, min(first + _TRAJECTORIES, total))
         path = np.searchsorted(until, number, side="right")
         lengths = paths.lengths[path]
@@ -54,6 +53,7 @@ def visit_rows(release: Published) -> Iterator[VisitRows]:
             location=codes % places,
             slot=None if release.time_grid is None else codes // places,
         )
+        report_progress(first + len(number), total)
 
 
 def visit_batches(
