@@ -24,6 +24,7 @@ from tests.commands import Result, every_command
 import pathveil as pv
 from pathveil.cli.app import app
 from pathveil.cli.run import run
+from pathveil.explorer import server
 from pathveil.ledger.export import exported
 from pathveil.release.signature import Signer, sign_bundle
 from pathveil.release.signing_keys import make_keys, read_private_key
@@ -302,8 +303,18 @@ class Bench:
         return Result(code, out, err), before, after
 
 
+def serve_nobody(releases, listener, started):
+    started()
+    listener.close()
+    for indexed in releases:
+        indexed.mining.stop()
+
+
 @pytest.fixture
-def bench(stock, folder, tmp_path_factory, pathveil):  # noqa: ARG001  (puts the signals back)
+def bench(stock, folder, tmp_path_factory, pathveil, monkeypatch):  # noqa: ARG001  (puts the signals back)
+    # The explorer ends as soon as it has begun, and nothing opens a browser.
+    monkeypatch.setattr(server, "serve", serve_nobody)
+    monkeypatch.setattr("webbrowser.open", lambda _address: True)
     return Bench(stock, folder, tmp_path_factory.mktemp("said"))
 
 

@@ -21,8 +21,10 @@ def test_a_plan_as_tables_as_json_and_as_a_page(folder, pathveil, method):
     assert "2 (this plan)" in result.out
     assert "Real data differ" in result.out
     assert "Nothing was read or spent" in result.out
+    assert "nobody made in just this way" in result.out
     page = (folder / "plan.html").read_text(encoding="utf-8")
     assert "<svg" in page
+    assert "nobody made in just this way" in page
     assert f"method {method}" in page
     values = pathveil(*PICTURE, "--method", method, "--json").json()
     simulation = values["simulation"]

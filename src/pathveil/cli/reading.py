@@ -152,6 +152,8 @@ def _tell_one(report: "ReadingReport", console: "Console", *, timed: bool) -> No
         for what, number in dropped.items():
             if number:
                 console.print(f"  {number:,} {what} of {report.rows:,} rows", highlight=False)
+    else:
+        console.print("No row was dropped.", highlight=False)
     for advice in _advice(report):
         console.print(advice, highlight=False, markup=False, soft_wrap=True)
 

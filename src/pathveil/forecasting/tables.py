@@ -14,9 +14,10 @@ WHAT_IT_IS = (
     "one can differ by a third, and with few locations by more."
 )
 
-NO_ONES_ROUTE = (
-    "“No one's exact route”: released journeys that nobody made in just this way. Most synthetic "
-    "journeys are like that; it is not an error rate. How wrong answers are stands to its right."
+NO_ONES = (
+    "“No one's”: the share of released journeys that nobody made in just this way. Most synthetic "
+    "journeys are like that; it is not an error rate. To its right: how wrong answers about one, "
+    "two and three locations are."
 )
 
 SMALL = 0.1
@@ -53,17 +54,10 @@ def by_epsilon(forecast: SimulatedForecast) -> Table:
     """One line for each budget."""
     return Table(
         "What different budgets buy",
-        (
-            "ε",
-            "kept",
-            "no one's exact route",
-            "error: one location",
-            "two",
-            "three",
-            "top patterns right",
-        ),
+        # As short as this for terminals of 80 columns.
+        ("ε", "kept", "no one's", "error: one", "two", "three", "top patterns right"),
         tuple(_line(run, wanted=run is forecast.run) for run in forecast.runs),
-        NO_ONES_ROUTE,
+        NO_ONES,
     )
 
 
