@@ -158,7 +158,8 @@ def test_a_filtered_table_says_from_where_it_is_complete():
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory):
-    return releases.week(riders=100, stops=4).write(tmp_path_factory.mktemp("mined") / "bundle")
+    # Enough riders that noise can not leave an empty release.
+    return releases.week(riders=2000, stops=4).write(tmp_path_factory.mktemp("mined") / "bundle")
 
 
 def test_mining_in_another_process_finds_the_same(bundle, monkeypatch):
