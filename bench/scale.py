@@ -89,12 +89,13 @@ def measure(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engines", default="memory,duckdb", help="of memory, duckdb, spark")
+    parser.add_argument("--least", type=int, default=0, help="the smallest |D|")
     parser.add_argument("--most", type=int, default=5_000_000, help="the largest |D|")
     parser.add_argument("--memory", default="2GB", help="for DuckDB")
     parser.add_argument("--folder", type=Path, help="where to put the data for the time of the run")
     parser.add_argument("--results", type=Path, help="a JSON file")
     arguments = parser.parse_known_args()[0]
-    sizes = [size for size in SIZES if size <= arguments.most]
+    sizes = [size for size in SIZES if arguments.least <= size <= arguments.most]
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         data = Path(name)
         for size in sizes:
