@@ -2,9 +2,9 @@
 
 Each run is a process of its own, so that its peak memory is its own. Times are wall clock; where
 others use the machine too, processor time says more (start-up included; for Spark that of all
-processes of the driver and the executors). The exponent of each engine's growth, from its three
-largest sizes, stands beside that of ``np.sort`` on as many keys, measured in the same run. The data
-is a simulated week in long form, |L| = 1,012, h = 20, ε = 1.
+processes of the driver and the executors). The exponent of each engine's growth stands beside that
+of ``np.sort`` on as many keys, measured in the same run (`bench.scale_fit`). The data is a
+simulated week in long form, |L| = 1,012, h = 20, ε = 1.
 
 ``python -m bench.scale`` goes to 5·10⁶ trajectories; ``--most 50000000`` to 5·10⁷. ``--engines
 spark`` measures Spark on a standalone cluster (a master, two workers with a core each, all on this
@@ -27,6 +27,7 @@ import numpy as np
 
 from bench.measuring import row, verdict
 from bench.scale_data import write_taps
+from bench.scale_fit import print_growth
 
 SIZES = [100_000, 500_000, 1_000_000, 5_000_000, 12_000_000, 50_000_000]
 COMPARED = 12_000_000  # where DuckDB stands beside memory
@@ -54,11 +55,6 @@ def sorted_keys(size: int) -> dict:
         walls.append(time.perf_counter() - wall)
         processors.append(time.process_time() - processor)
     return {"seconds": min(walls), "processor": min(processors)}
-
-
-def exponent(sizes: list[int], values: list[float]) -> float:
-    """The slope of log value against log size."""
-    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
 def measure(
@@ -132,12 +128,7 @@ def measured_growth(
 ) -> dict[int, dict]:
     """Measure an engine, and its growth against sorting's."""
     results = measure(engine, sizes, data, memory, master)
-    largest = sizes[-3:]
-    for what in ("seconds", "processor"):
-        base = exponent(largest, [sorts[size][what] for size in largest])
-        growth = exponent(largest, [results[size][what] for size in largest])
-        row(f"{engine}, {what}", f"exponent {growth:.2f}", f"np.sort {base:.2f}")
-        verdict(f"{engine}, {what}: growth above sorting", growth - base, 0.1)
+    print_growth(engine, results, sorts)
     return results
 
 

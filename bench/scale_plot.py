@@ -9,30 +9,31 @@ from pathlib import Path
 
 import altair as alt
 
+from bench.scale_fit import merged
+
 
 def points(results: list[dict]) -> list[dict]:
-    """A point for each run, and for each np.sort of the first results."""
+    """A point for each run, and for each np.sort."""
+    found, sorts = merged(results)
     runs = [
         {
-            "trajectories": int(size),
+            "trajectories": size,
             "engine": engine,
             "wall": run["seconds"],
             "processor": run["processor"],
             "memory": (run["peak"] + run.get("jvm", 0)) / 1e9,
         }
-        for result in results
-        for engine, sizes in result["found"].items()
+        for engine, sizes in found.items()
         for size, run in sizes.items()
     ]
-    sorts = results[0]["sorts"].items()
     return runs + [
         {
-            "trajectories": int(size),
+            "trajectories": size,
             "engine": "np.sort",
             "wall": sort["seconds"],
             "processor": sort["processor"],
         }
-        for size, sort in sorts
+        for size, sort in sorts.items()
     ]
 
 
@@ -58,7 +59,7 @@ def main() -> None:
     values = points([json.loads(file.read_text()) for file in files])
     panels = [
         panel(values, "processor", "processor seconds"),
-        panel(values, "wall", "wall seconds, busy machine"),
+        panel(values, "wall", "wall seconds"),
         panel(values, "memory", "peak memory, GB (Spark: the driver)"),
     ]
     alt.hconcat(*panels).save(out)
