@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 
 
 @dataclass(frozen=True)
@@ -107,11 +108,14 @@ def in_a_terminal(*arguments, **variables):
     with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=settings) as process:
         os.close(theirs)
         shown = b""
+        hanging = Timer(600, process.kill)
+        hanging.start()
         try:
             while piece := os.read(ours, 4096):
                 shown += piece
         except OSError:  # how a terminal says that the other side is gone
             pass
+        hanging.cancel()
         os.close(ours)
     return process.returncode, shown.decode()
 
