@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
 
-from tests.commands import Result, spawn
+from tests.commands import Result, finish, spawn
 from tests.docs.blocks import ROOT
 
 from pathveil.cli.run import run
 
 # A page shows a size that is worth having; here a small one does.
 LARGEST = {"--riders": 2000, "--runs": 64, "--trajectories": 2000, "--queries": 400}
+LARGEST_OF = {"reproduce": {"--runs": 1}}
 SHORTER = {
     "demo": ["--riders", "20000"],
     "audit": ["--runs", "64"],
@@ -86,6 +87,8 @@ class Shell:
     def _pathveil(self, arguments):
         if arguments[0] == "explore":
             return _visited(arguments)
+        if "--master" in arguments:  # a driver of its own, as a reader's would be
+            return finish(spawn(*arguments), timeout=600)
         handlers = {number: signal.getsignal(number) for number in SIGNALS}
         self._capfd.readouterr()
         code = run(_smaller(arguments))
@@ -134,9 +137,10 @@ def _recipe(target):
 def _smaller(arguments):
     """The same with smaller sizes."""
     smaller = list(arguments)
+    largest = LARGEST | LARGEST_OF.get(arguments[0], {})
     for number, argument in enumerate(arguments[:-1]):
-        if argument in LARGEST:
-            smaller[number + 1] = str(min(int(arguments[number + 1]), LARGEST[argument]))
+        if argument in largest:
+            smaller[number + 1] = str(min(int(arguments[number + 1]), largest[argument]))
     short = SHORTER.get(arguments[0], [])
     return smaller if not short or short[0] in smaller else [*smaller, *short]
 

@@ -1,10 +1,12 @@
 """Every code block of the pages runs, page by page, as its reader would run it."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.docs.blocks import (
     NOT_CODE,
+    ROOT,
     RUN,
     Block,
     blocks_of,
@@ -16,11 +18,14 @@ from tests.docs.blocks import (
 from tests.docs.files import FILES, NAMES
 from tests.docs.server import Database
 from tests.docs.shell import Command, Shell, commands_of, missing_lines
+from tests.engines.cluster import Cluster, environment, find_java
 
 import pathveil as pv
 
-MOST_NOT_RUN = 4
+LONG = {"spark", "shared data"}  # what takes minutes, or is not everywhere
+MOST_NOT_RUN = 0
 PARTS = [(page, part) for page in pages() for part in parts_of(read(page), page)]
+SHARED = ROOT.parent / "shared" / "data"
 NOT_RUN = [block for page in pages() for block in blocks_of(read(page), page) if block.not_run]
 
 
@@ -30,6 +35,26 @@ def shell(folder, monkeypatch, capfd):
     return Shell(folder, monkeypatch, capfd)
 
 
+def with_marks(page, part):
+    """A page's part; what is long runs with `make test-all` only."""
+    wishes = {name for step in part if not isinstance(step, Block) for name in step.names}
+    marks = [pytest.mark.long] if wishes & LONG else []
+    if "spark" in wishes:  # it warns of itself
+        marks += [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore")]
+    return pytest.param((page, part), marks=marks, id=f"{page}:{part[0].line}")
+
+
+@pytest.fixture
+def spark(tmp_path, monkeypatch):
+    """A cluster of one worker, whose Python is ours."""
+    if (problem := find_java()) is not None:
+        pytest.skip(problem)
+    for name, value in environment().items():
+        monkeypatch.setenv(name, value)
+    with Cluster(tmp_path, workers=1, has_session=False) as running:
+        yield running
+
+
 @pytest.fixture
 def database(server):
     made = Database(server)
@@ -37,7 +62,7 @@ def database(server):
     made.close()
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part[0]}:{part[1][0].line}")
+@pytest.mark.parametrize("part", [with_marks(*part) for part in PARTS])
 def test_the_blocks_of_a_page_run(part, shell, request):
     reader = Reader(shell, request)
     for step in part[1]:
@@ -46,7 +71,7 @@ def test_the_blocks_of_a_page_run(part, shell, request):
         elif step.kind == "files":
             reader.begin(step.names)
         else:
-            reader.known |= {name: NAMES[name]() for name in step.names}
+            reader.know(step.names)
 
 
 class Reader:
@@ -56,7 +81,7 @@ class Reader:
         self._shell = shell
         self._request = request
         self._replace = {}
-        self._server = None
+        self._server = self._cluster = None
         self.known = {"pv": pv}
 
     def begin(self, files):
@@ -66,9 +91,24 @@ class Reader:
         if "server" in files:
             self._server = self._request.getfixturevalue("database")
             self._replace |= self._server.addresses
+        if "spark" in files:
+            self._cluster = self._request.getfixturevalue("spark")
+            self._replace |= {
+                "spark://host:7077": self._cluster.master,
+                "/shared/taps": str(Path.cwd() / "taps"),
+            }
+        if "shared data" in files and not SHARED.exists():
+            pytest.skip("the shared data is not here")
         for name in files:
-            if name != "server":
+            if name not in LONG | {"server"}:
                 self._replace |= FILES[name]() or {}
+
+    def know(self, names):
+        """Have these names at hand in Python."""
+        self.known |= {name: NAMES[name]() for name in names if name != "spark_df"}
+        if "spark_df" in names:
+            self._cluster.session = self._cluster._start_session()
+            self.known["spark_df"] = self._cluster.session.read.parquet("taps")
 
     def run(self, block):
         text = block.text
