@@ -2,6 +2,7 @@
 
 import csv
 import re
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -456,6 +457,18 @@ def test_every_view_fits_a_phone(browser, address, axe, names):
         assert page.problems(axe) == []
 
 
+def test_enter_means_what_is_typed_and_not_what_was_suggested_before(two):
+    page = two.open("count")
+    box = page.locator("input[role=combobox]")
+    box.fill("S0003")
+    page.locator("[role=option]", has_text="S0003").wait_for()
+    page.route("**/api/locations*", lambda route: (time.sleep(0.3), route.continue_()))
+    box.fill("S0005")
+    page.keyboard.press("Enter")
+    page.locator(".chosen li").wait_for()
+    assert "S0005" in page.locator(".chosen li").inner_text()
+
+
 def test_suggestions_are_accessible(two, axe):
     page = two.open("count")
     page.locator("input[role=combobox]").fill("a")
@@ -503,7 +516,7 @@ def test_8760_stops_are_drawn_and_found(browser, address, bundles, viewport):
         opened.locator("[role=option]").first.wait_for()
         assert opened.locator("[role=option]").count() == 12
         opened.locator("input[role=combobox]").fill("50004")
-        opened.locator("[role=option]").first.click()
+        opened.locator("[role=option]", has_text="50004").click()
         opened.locator(".answer").wait_for()
         assert estimate(opened) == release.count(["50004"])
         box = canvas.bounding_box()

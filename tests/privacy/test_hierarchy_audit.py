@@ -135,7 +135,7 @@ MUTANTS = (
         "rest by the true count", rests_go_on_by_their_true_count, "rest at the threshold", 3, 512
     ),
     # A mistake that has nothing to do with zones must show with zones, too.
-    Mutant("budget not divided by h", budget_not_divided_by_h, "bulk", 3, 2048),
+    Mutant("budget not divided by h", budget_not_divided_by_h, "bulk", 3, 4096),
 )
 
 

@@ -12,6 +12,8 @@ export function combobox({ label, picked, keepText = false, placeholder = "Type 
   const ask = asker();
   let rows = [];
   let active = -1;
+  let isWaiting = false; // for the suggestions of what was typed last
+  let isEntered = false; // Enter was pressed meanwhile: the first of them is meant
   const input = el("input", {
     id: inputId, type: "text", role: "combobox", autocomplete: "off", spellcheck: "false", dir: "auto", placeholder,
     "aria-expanded": "false", "aria-controls": listId, "aria-autocomplete": "list",
@@ -23,12 +25,16 @@ export function combobox({ label, picked, keepText = false, placeholder = "Type 
 
   async function suggest() {
     let found;
+    isWaiting = true;
+    isEntered = false;
     try {
       found = (await ask("/locations", { q: input.value.trim(), limit: SHOWN })).rows;
     } catch (error) {
+      isWaiting = false;
       status.textContent = error.message;
       return;
     }
+    isWaiting = false;
     if (document.activeElement !== input) return;
     rows = found;
     active = -1;
@@ -36,6 +42,7 @@ export function combobox({ label, picked, keepText = false, placeholder = "Type 
     fill(list, rows.map((row, i) => option(row, i)));
     status.textContent = rows.length ? `${rows.length} suggestions` : "No such location";
     open(rows.length > 0);
+    if (isEntered && rows.length) choose(0);
   }
 
   function option(row, i) {
@@ -54,7 +61,8 @@ export function combobox({ label, picked, keepText = false, placeholder = "Type 
       mark(active + step > last ? 0 : active + step < 0 ? last : active + step);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      if (!list.hidden && rows.length) choose(Math.max(active, 0));
+      if (isWaiting) isEntered = true;
+      else if (!list.hidden && rows.length) choose(Math.max(active, 0));
     } else if (event.key === "Escape") {
       if (list.hidden) { input.value = ""; if (keepText) picked(null); }
       close();
