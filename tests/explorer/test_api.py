@@ -96,9 +96,26 @@ def test_a_table_says_the_same_as_csv(caller, route):
         expected = answer.get("rows", [answer])
         if route.path == "/compare/count":
             expected = [answer["first"], answer["second"]]
+        if route.path == "/flows/matrix":
+            expected = cells_of(answer)
         assert [{k: as_text(v) for k, v in row.items()} for row in expected] == [
             {k: unescape(v) for k, v in row.items()} for row in rows
         ]
+
+
+def cells_of(matrix):
+    places = matrix["locations"]
+    return [
+        {
+            "origin": a["label"],
+            "origin_name": a["name"],
+            "destination": b["label"],
+            "destination_name": b["name"],
+            "count": matrix["counts"][i][j],
+        }
+        for i, a in enumerate(places)
+        for j, b in enumerate(places)
+    ]
 
 
 def as_text(value):

@@ -6,12 +6,15 @@ Rich turns colours off when the output is not a terminal or NO_COLOR is set.
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
 from pathveil.cli.verbosity import Verbosity, verbosity
+
+if TYPE_CHECKING:
+    from pathveil.release.release import Release
 
 
 class _ResultConsole(Console):
@@ -39,6 +42,12 @@ def say_step(words: str) -> None:
     """With --verbose, one line on stderr: constant words and public parameters only."""
     if verbosity() is Verbosity.VERBOSE:
         stderr_console().print(words, markup=False, highlight=False, soft_wrap=True, style="dim")
+
+
+def warn_if_injected(release: "Release") -> None:
+    """Say so beside every result of a release that protects nobody."""
+    if not release.is_private:
+        stdout_console().print("NOT PRIVATE: the noise was injected.", style="bold red")
 
 
 def print_json(value: object) -> None:

@@ -37,7 +37,7 @@ def count(
     A in the morning, then B: `pathveil count release A@07:00-10:00 B --ordered`
     """
     from pathveil.analysis.timed_queries import read_step
-    from pathveil.cli.console import print_json, stdout_console
+    from pathveil.cli.console import print_json, stdout_console, warn_if_injected
     from pathveil.cli.opening import open_release
     from pathveil.errors import QueryError
 
@@ -66,8 +66,7 @@ def count(
         )
         return
     console = stdout_console()
-    if not release.is_private:
-        console.print("NOT PRIVATE: the noise was injected.", style="bold red")
+    warn_if_injected(release)
     has_interval = _interval(answer)["level"] is not None
     console.print(str(answer) if has_interval else f"{answer:,}", highlight=False)
 

@@ -46,7 +46,7 @@ def export(
 
     Example: `pathveil export release --format csv --names scikit-mobility --out visits.csv`
     """
-    from pathveil.cli.console import print_json, reported_progress, stdout_console
+    from pathveil.cli.console import print_json, reported_progress, stdout_console, warn_if_injected
     from pathveil.cli.opening import open_release
     from pathveil.release.exports.writing import check_target, choose_format
 
@@ -59,6 +59,5 @@ def export(
         print_json({"file": str(out), "format": chosen, "status": release.certificate.status})
         return
     console = stdout_console()
-    if not release.is_private:
-        console.print("NOT PRIVATE: the noise was injected.", style="bold red")
+    warn_if_injected(release)
     console.print(f"Wrote {out} ({chosen}).", highlight=False, markup=False)

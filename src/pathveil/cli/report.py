@@ -37,7 +37,7 @@ def report(
 
     Example: `pathveil report release --out report.html`
     """
-    from pathveil.cli.console import print_json, reported_progress, stdout_console
+    from pathveil.cli.console import print_json, reported_progress, stdout_console, warn_if_injected
     from pathveil.cli.opening import open_release
     from pathveil.errors import ParameterError
     from pathveil.release.exports.writing import check_target
@@ -58,8 +58,7 @@ def report(
         print_json({"file": str(page), "opened": show, "status": release.certificate.status})
         return
     console = stdout_console()
-    if not release.is_private:
-        console.print("NOT PRIVATE: the noise was injected.", style="bold red")
+    warn_if_injected(release)
     done = "Opened" if out is None else "Wrote"
     console.print(f"{done} {page}.", highlight=False, markup=False)
 
@@ -69,13 +68,12 @@ def _write(release: "Release", out: Path) -> Path:
     import os
 
     from pathveil.errors import ReleaseError
-    from pathveil.release.staging import staged_file
+    from pathveil.release.staging import write_whole
     from pathveil.report.page import render_report
 
     text = render_report(release, release.certificate)
     try:
-        with staged_file(out) as staging:
-            staging.write_text(text, encoding="utf-8", newline="\n")
+        write_whole(out, text)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "writing failed"
         raise ReleaseError(f"Could not write {out}: {reason}. Nothing was left behind.") from None

@@ -32,7 +32,7 @@ WORDS = {
 
 def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
     """Say what the release holds and where it is."""
-    from pathveil.cli.console import print_json, print_table, stdout_console
+    from pathveil.cli.console import print_json, print_table, stdout_console, warn_if_injected
 
     facts = _facts(release)
     if json:
@@ -49,8 +49,7 @@ def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
             numbers={1},
         )
     console = stdout_console()
-    if not release.is_private:
-        console.print("NOT PRIVATE: the noise was injected.", style="bold red")
+    warn_if_injected(release)
     console.print("The bundle is in", style="bold", end=" ")
     console.print(str(directory), markup=False, highlight=False)
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pathveil.evaluation.internal import NOTICE
+from pathveil.report.templating import templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +22,7 @@ class Chart:
 
 def render(template: str, **values: Any) -> str:
     """Fill a template; the INTERNAL banner is always there."""
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=ChoiceLoader(  # the style is that of the report
-            [PackageLoader(f"pathveil.{home}", "templates") for home in ("evaluation", "report")]
-        ),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates("evaluation", "report")  # the style is that of the report
     environment.filters["number"] = number
     return environment.get_template(template).render(notice=NOTICE, **values)
 

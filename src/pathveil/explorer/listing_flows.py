@@ -1,5 +1,7 @@
 """Flows: from where to where, as a matrix of the busiest locations and as a list of pairs."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from pydantic import Field
 
@@ -17,16 +19,33 @@ class Matrix(Answer):
     inside: int = Field(description="The sum of the matrix.")
     total: int = Field(description="All flows of the release.")
 
+    def csv_rows(self) -> "Iterable[Cell]":
+        """A row for each cell: labels as column names could be taken for formulas."""
+        for origin, row in zip(self.locations, self.counts, strict=True):
+            for destination, count in zip(self.locations, row, strict=True):
+                yield Cell(
+                    origin=origin.label,
+                    origin_name=origin.name,
+                    destination=destination.label,
+                    destination_name=destination.name,
+                    count=count,
+                )
 
-class Flow(Shape):
+
+class Cell(Shape):
     """A pair of locations."""
 
-    rank: int
     origin: str = Field(description="Label.")
     origin_name: str
     destination: str = Field(description="Label.")
     destination_name: str
     count: int = Field(description="How many lead from one to the other.")
+
+
+class Flow(Cell):
+    """A pair of locations in a list."""
+
+    rank: int
 
 
 class Flows(Table):

@@ -171,7 +171,6 @@ def _all() -> Iterable[Route]:
         "/flows/matrix", "Flows between the busiest locations.", listing_flows.Matrix,
         listing_flows.matrix, KIND,
         whole("n", "How many locations.", default=15, least=1, most=100),
-        has_csv=False,
     )  # fmt: skip
     yield _both(
         "/compare/visits", "Visits in both releases, the largest differences first.",

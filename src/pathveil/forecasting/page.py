@@ -8,6 +8,8 @@ from pathveil.forecasting import tables
 from pathveil.forecasting.drawing import Axes, Series, bar_chart, line_chart
 from pathveil.forecasting.forecast import SimulatedForecast
 from pathveil.model.certificate import CERTIFICATE_FILE
+from pathveil.release.staging import write_whole
+from pathveil.report.templating import templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,22 +29,17 @@ class Exhibit:
 
 def plan_page(forecast: SimulatedForecast) -> str:
     """The page: no scripts, no network."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("pathveil.forecasting", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("plan.html").render(
-        parameters=forecast.run.parameters,
-        expected=forecast.expected,
-        simulated=forecast.simulated,
-        cautions=forecast.expected.cautions(),
-        what_it_is=tables.WHAT_IT_IS,
-        exhibits=exhibits(forecast),
+    return (
+        templates("forecasting")
+        .get_template("plan.html")
+        .render(
+            parameters=forecast.run.parameters,
+            expected=forecast.expected,
+            simulated=forecast.simulated,
+            cautions=forecast.expected.cautions(),
+            what_it_is=tables.WHAT_IT_IS,
+            exhibits=exhibits(forecast),
+        )
     )
 
 
@@ -61,13 +58,13 @@ def check_page(path: Path) -> None:
 
 
 def write_page(forecast: SimulatedForecast, path: Path) -> None:
-    """Write it.
+    """Write it, whole or not at all.
 
     Raises:
         ParameterError: if that fails.
     """
     try:
-        path.write_text(plan_page(forecast), encoding="utf-8", newline="\n")
+        write_whole(path, plan_page(forecast))
     except OSError as error:
         raise ParameterError(f"Can't write {str(path)!r}: {error.strerror}.") from None
 

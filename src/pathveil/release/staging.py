@@ -48,6 +48,16 @@ def staged_file(file: Path) -> Iterator[Path]:
         _sync(target.parent)
 
 
+def write_whole(file: Path, text: str) -> None:
+    """A text file that appears whole or not at all.
+
+    Raises:
+        OSError: if the operating system refuses.
+    """
+    with staged_file(file) as staging:
+        staging.write_text(text, encoding="utf-8", newline="\n")
+
+
 def probe(folder: Path, names: Iterable[str] = ()) -> None:
     """Whether a folder can be made inside this one, and what has these names inside that.
 

@@ -22,6 +22,7 @@ from pathveil.report.map import draw_map
 from pathveil.report.moves import MOST_LINES, draw_moves, moves_table, strongest_moves
 from pathveil.report.places import Place, isolated, shortened
 from pathveil.report.released import Released
+from pathveil.report.templating import templates
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -92,15 +93,7 @@ def render(template: str, **values: Any) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("pathveil.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates("report")
     environment.globals["isolated"] = isolated
     return environment
 

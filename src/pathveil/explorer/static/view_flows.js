@@ -32,7 +32,7 @@ export async function flows(body, parameters, facts) {
       const [listed, matrix] = await Promise.all([asking[0]("/flows", { kind: wanted.kind, staying: "no", limit: LINES }), asking[1]("/flows/matrix", wanted)]);
       drawn?.flows(listed.rows);
       fill(pairs, el("h2", {}, "Largest flows"), pairTable(listed.rows.slice(0, 12), wanted));
-      fill(cells, el("h2", {}, "Origin and destination"), heat(matrix));
+      fill(cells, el("h2", {}, "Origin and destination"), heat(matrix), downloads(csv("/flows/matrix", wanted)));
     } catch (error) {
       fill(cells, el("p", { class: "error" }, error.message));
     }
