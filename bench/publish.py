@@ -7,6 +7,7 @@ data is a simulated week: mean length 6.7, |L| = 1,012; h = 20, ε = 1.
 import argparse
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,11 +29,11 @@ class TimedCounter:
     engine: PrefixCounter
     seconds: float = 0.0
 
-    def count_children(self, survivors: Survivors) -> ExactCounts:
+    def count_children(self, survivors: Survivors) -> Iterator[ExactCounts]:
         """Count, and add the time."""
         result: list[ExactCounts] = []
-        self.seconds += best_of(1, lambda: result.append(self.engine.count_children(survivors)))
-        return result[0]
+        self.seconds += best_of(1, lambda: result.extend(self.engine.count_children(survivors)))
+        return iter(result)
 
 
 def database(riders: int, locations: int = 1012) -> TrajectoryDatabase:

@@ -31,4 +31,4 @@ class DictionaryCounter:
             if prefix[:-1] in number
         )
         node, code, count = np.array(found, dtype=np.int64).reshape(-1, 3).T
-        return ExactCounts(node, code.astype(np.int32), count)
+        return iter((ExactCounts(node, code.astype(np.int32), count),))

@@ -15,7 +15,7 @@ from tests.engines.conftest import in_duckdb, in_memory, in_spark
 
 from pathveil.model.parameters import MAX_HEIGHT
 from pathveil.model.universe import Universe
-from pathveil.raw.counting.protocol import Survivors
+from pathveil.raw.counting.protocol import ExactCounts, Survivors
 from pathveil.raw.database import TrajectoryDatabase
 
 ENGINES = {"memory": in_memory, "duckdb": in_duckdb}
@@ -51,7 +51,8 @@ def database_of(rows, size):
     return TrajectoryDatabase.from_arrays(offsets, codes, Universe(map(str, range(size))))
 
 
-def counted(exact):
+def counted(blocks):
+    exact = ExactCounts.gathered(blocks)
     return list(
         zip(exact.node.tolist(), exact.location.tolist(), exact.count.tolist(), strict=True)
     )
@@ -104,7 +105,12 @@ def test_every_level_is_counted_like_the_dictionary_by_duckdb(run):
 @pytest.mark.parametrize("rows", [[], [[0, 1], [], [1]]])
 def test_the_arrays_are_as_the_protocol_says(engine, rows):
     with engine(database_of(rows, 2)) as counter:
-        exact = counter.count_children(Survivors.root())
+        blocks = list(counter.count_children(Survivors.root()))
+    for exact in (*blocks, ExactCounts.gathered(blocks)):
+        check_types(exact)
+
+
+def check_types(exact):
     assert (exact.node.dtype, exact.location.dtype, exact.count.dtype) == (
         np.int64,
         np.int32,
@@ -123,14 +129,14 @@ def test_an_engine_tells_the_universe_and_the_bound(engine):
 
 def test_a_node_that_nobody_visited_has_no_children(engine):
     with engine(database_of([[0, 1], [0]], 3)) as counter:
-        counter.count_children(Survivors.root())
+        counted(counter.count_children(Survivors.root()))
         assert counted(counter.count_children(survivors_of([(0, 2)]))) == []
         assert counted(counter.count_children(survivors_of([(0, 0), (0, 1)]))) == []
 
 
 def test_a_node_that_died_is_not_counted_again(engine):
     with engine(database_of([[0, 1], [0, 1], [1, 1]], 2)) as counter:
-        counter.count_children(Survivors.root())
+        counted(counter.count_children(Survivors.root()))
         assert counted(counter.count_children(survivors_of([(0, 1)]))) == [(0, 1, 1)]
 
 
@@ -146,8 +152,7 @@ def test_a_trajectory_is_followed_to_the_largest_height(engine):
     with engine(database_of([[0] * 1500, [0] * (top - 1)], 1), top) as counter:
         survivors = Survivors.root()
         for level in range(1, top + 1):
-            exact = counter.count_children(survivors)
-            assert counted(exact) == [(0, 0, 2 if level < top else 1)]
+            assert counted(counter.count_children(survivors)) == [(0, 0, 2 if level < top else 1)]
             survivors = survivors_of([(0, 0)])
 
 

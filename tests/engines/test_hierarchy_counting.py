@@ -10,7 +10,7 @@ from tests.hierarchies import ROWS, TAXONOMY, UNIVERSE, database_of
 
 from pathveil.raw.counting import memory
 from pathveil.raw.counting.memory import MemoryCounter
-from pathveil.raw.counting.protocol import Survivors
+from pathveil.raw.counting.protocol import ExactCounts, Survivors
 
 ENGINES = {"memory": MemoryCounter}
 SIZE = len(UNIVERSE)
@@ -61,7 +61,7 @@ def counts_below(engine, rows, chosen):
         if pairs is not None:
             parent, code = zip(*pairs, strict=True)
             survivors = Survivors(np.array(parent, np.int64), np.array(code, np.int32))
-        exact = counter.count_children(survivors)
+        exact = ExactCounts.gathered(counter.count_children(survivors))
     return list(
         zip(exact.node.tolist(), exact.location.tolist(), exact.count.tolist(), strict=True)
     )

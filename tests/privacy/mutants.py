@@ -20,7 +20,7 @@ from pathveil.model.budget import Budget
 from pathveil.model.intervals import Interval, exp_minus
 from pathveil.model.parameters import Parameters
 from pathveil.model.universe import Universe
-from pathveil.raw.counting.protocol import Survivors
+from pathveil.raw.counting.protocol import ExactCounts, Survivors
 from pathveil.raw.database import TrajectoryDatabase
 
 
@@ -68,7 +68,8 @@ def empties_never_sampled(patch: pytest.MonkeyPatch) -> Mechanism:
 def threshold_on_the_true_count(patch: pytest.MonkeyPatch) -> Mechanism:
     """θ is compared with |tr(u)|; what is published is noisy."""
 
-    def grow_level(exact, _nodes, parameters, randomness):
+    def grow_level(blocks, _nodes, parameters, randomness):
+        exact = ExactCounts.gathered(blocks)
         noise = discrete_laplace(len(exact.count), parameters.level_epsilon, randomness)
         return _level_of_true_counts(exact, noise, parameters)
 
@@ -81,11 +82,11 @@ def no_noise_at_one_level(patch: pytest.MonkeyPatch) -> Mechanism:
     right = gate.grow_level
     grown = []
 
-    def grow_level(exact, nodes, parameters, randomness):
+    def grow_level(blocks, nodes, parameters, randomness):
         grown.append(nodes)
         if len(grown) == 2:
-            return _level_of_true_counts(exact, 0, parameters)
-        return right(exact, nodes, parameters, randomness)
+            return _level_of_true_counts(ExactCounts.gathered(blocks), 0, parameters)
+        return right(blocks, nodes, parameters, randomness)
 
     patch.setattr(gate, "grow_level", grow_level)
     return _forgetting(grown)

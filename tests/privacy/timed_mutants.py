@@ -11,7 +11,7 @@ from pathveil.mechanism import candidates as module
 from pathveil.mechanism import grow_tree as gate
 from pathveil.mechanism.candidates import Candidates
 from pathveil.model.time_grid import TimeGrid
-from pathveil.raw.counting.protocol import Survivors
+from pathveil.raw.counting.protocol import ExactCounts, Survivors
 from pathveil.raw.database import TrajectoryDatabase
 
 
@@ -19,8 +19,9 @@ def empties_at_later_times_only(patch: pytest.MonkeyPatch) -> Mechanism:
     """The paper's ≥ for who is counted, and its > for who is invented."""
     right = gate.grow_level
 
-    def grow_level(exact, survivors, parameters, randomness):
-        level, size = right(exact, survivors, parameters, randomness), parameters.universe_size
+    def grow_level(blocks, survivors, parameters, randomness):
+        exact = ExactCounts.gathered(blocks)
+        level, size = right([exact], survivors, parameters, randomness), parameters.universe_size
         found = level.survivors
         occupied = set(zip(exact.node.tolist(), exact.location.tolist(), strict=True))
         pairs = zip(found.parent.tolist(), found.location.tolist(), strict=True)
@@ -43,9 +44,9 @@ def candidates_from_the_next_occupied_time(patch: pytest.MonkeyPatch) -> Mechani
     right_level, right_of = gate.grow_level, Candidates.of
     counted = []
 
-    def grow_level(exact, survivors, parameters, randomness):
-        counted[:] = [exact]
-        return right_level(exact, survivors, parameters, randomness)
+    def grow_level(blocks, survivors, parameters, randomness):
+        counted[:] = [ExactCounts.gathered(blocks)]
+        return right_level(counted, survivors, parameters, randomness)
 
     def of(survivors, parameters):
         found, size = right_of(survivors, parameters), parameters.universe_size

@@ -22,6 +22,7 @@ from pathveil.mechanism.randomness import Randomness
 from pathveil.model.parameters import Parameters
 from pathveil.model.universe import Universe
 from pathveil.raw.counting.memory import MemoryCounter
+from pathveil.raw.counting.protocol import ExactCounts
 from pathveil.raw.database import TrajectoryDatabase
 
 UNIVERSE = Universe("ABCD")
@@ -128,7 +129,7 @@ def test_a_trajectory_changes_the_noisy_ngrams_by_epsilon_at_most(
             ]
         sides = []
         for counter, expected in zip(counters, oracle, strict=True):
-            exact = counter.count_children(nodes)
+            exact = ExactCounts.gathered(counter.count_children(nodes))
             entries = zip(exact.node, exact.location, exact.count, strict=True)
             sides.append({(int(n), int(s)): int(count) for n, s, count in entries})
             assert all(expected[*grams[n], s] == count for (n, s), count in sides[-1].items())

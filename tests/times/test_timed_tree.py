@@ -136,7 +136,7 @@ def one_level(nodes=NODES):
         np.tile(np.array(OCCUPIED, dtype=np.int32), nodes),
         np.tile(np.array(COUNTS), nodes),
     )
-    level = grow_level(exact, survivors_of([CODE] * nodes), chosen, Randomness())
+    level = grow_level([exact], survivors_of([CODE] * nodes), chosen, Randomness())
     table = np.full((nodes, SIZE * SLOTS), -1)
     table[level.survivors.parent, level.survivors.location] = level.noisy_count
     before = np.setdiff1d(np.arange(SIZE * SLOTS), CHILDREN)
@@ -184,7 +184,7 @@ def test_candidates_at_later_times_only_would_be_noticed(monkeypatch):
 
     monkeypatch.setattr(candidates_module.Candidates, "of", later)
     exact = ExactCounts(*(np.empty(0, dtype=d) for d in (np.int64, np.int32, np.int64)))
-    level = grow_level(exact, survivors_of([CODE] * NODES), parameters(height=2), Randomness())
+    level = grow_level([exact], survivors_of([CODE] * NODES), parameters(height=2), Randomness())
     passed = np.bincount(level.survivors.location, minlength=SIZE * SLOTS)[CHILDREN]
     assert goodness_of_fit(passed, np.full(len(CHILDREN), 1 / len(CHILDREN))) < ERROR
 

@@ -7,7 +7,8 @@ is where some plausible mistake shows:
 - a node of level 1 is kept (empty children that are not sampled, a universe off the data);
 - a count on the watched path is at least t, or exactly θ (noise of the wrong scale, none at all);
 - several nodes of the path are kept, or are all high, together (a budget spent several times);
-- two counts of the path differ by exactly d (noise that is used twice);
+- two counts of the path, or of two nodes of level 1, differ by exactly d (noise that is used
+  twice, on two levels or on one);
 - a level has at least n nodes (a height off the data);
 - a number published beside the tree is |D|.
 """
@@ -44,6 +45,7 @@ def event_family(pair: NeighbouringPair) -> tuple[Event, ...]:
         *_counts(pair),
         *_conjunctions(pair),
         *_differences(pair),
+        *_differences_on_level_1(pair),
         *_level_sizes(pair),
         *_published(pair),
     )
@@ -96,6 +98,26 @@ def _differences(pair: NeighbouringPair) -> Iterator[Event]:
                     & (v.path[:, i - 1] - v.path[:, i] == d)
                 ),
             )
+
+
+def _differences_on_level_1(pair: NeighbouringPair) -> Iterator[Event]:
+    if pair.parameters.taxonomy is not None:  # zones are there, and no locations
+        return
+    watched, data = pair.path[0], pair.without
+    begins = data.offsets[:-1][np.diff(data.offsets) > 0]
+    codes, counts = np.unique(data.codes[begins], return_counts=True)
+    for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+        for more in (pair.counts[0] - count, pair.counts[0] - count + 1):
+            if code != watched:
+                yield Event(
+                    f"node 1 of the path and {pair.candidates[code]} are kept, and it counts "
+                    f"exactly {more} more",
+                    lambda v, c=code, m=more: (
+                        (v.first[:, watched] > ABSENT)  # type: ignore[misc]
+                        & (v.first[:, c] > ABSENT)
+                        & (v.first[:, watched] - v.first[:, c] == m)
+                    ),
+                )
 
 
 def _level_sizes(pair: NeighbouringPair) -> Iterator[Event]:

@@ -164,7 +164,7 @@ def grow_hierarchy(
         pairs = len(expanded) * len(zoning.taxonomy)
         if not 0 < pairs <= LARGEST_LEVEL or len(expanded) * zoning.invented > room:
             break
-        exact = _below(counter.count_children(survivors), expanded)
+        exact = _below(ExactCounts.gathered(counter.count_children(survivors)), expanded)
         zones = zone_table(exact, pairs, zoning, randomness)
         locations = location_table(exact, zones, zoning, randomness, room)
         levels.append(HybridLevel.of(zones, locations, expanded, zoning))

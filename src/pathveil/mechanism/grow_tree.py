@@ -12,14 +12,14 @@ h levels: ε in total, by sequential composition. Stopping early when the next l
 looks at the number of survivors, which is noisy already, and at public parameters.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.mechanism.candidates import Candidates
-from pathveil.mechanism.noisy_table import sparse_table
+from pathveil.mechanism.noisy_table import streamed_table
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.noisy_tree import NoisyPrefixTree
 from pathveil.model.parameters import Parameters
@@ -66,16 +66,19 @@ def grow_tree(
 
 
 def grow_level(
-    exact: ExactCounts, survivors: Survivors, parameters: Parameters, randomness: Randomness
+    exact: Iterable[ExactCounts],
+    survivors: Survivors,
+    parameters: Parameters,
+    randomness: Randomness,
 ) -> NoisyLevel:
     """Noise on every potential child of the survivors, and the threshold (lines 7 to 17).
 
-    A cell of the table is a pair of a node and one of its candidates.
+    A cell of the table is a pair of a node and one of its candidates. The exact counts come in
+    blocks, and a block is forgotten before the next is asked for.
     """
     candidates = Candidates.of(survivors, parameters)
-    table = sparse_table(
-        candidates.cells_of(exact),
-        exact.count,
+    table = streamed_table(
+        ((candidates.cells_of(block), block.count) for block in exact),
         candidates.cells,
         parameters.level_epsilon,
         parameters.threshold,

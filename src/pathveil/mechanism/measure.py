@@ -49,7 +49,7 @@ from pathveil.model.measurements import (
 from pathveil.model.thresholds import smallest_threshold
 from pathveil.raw.candidate_prefixes import candidate_prefixes
 from pathveil.raw.counting.memory import MemoryCounter
-from pathveil.raw.counting.protocol import Survivors
+from pathveil.raw.counting.protocol import ExactCounts, Survivors
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.threads import in_threads
 from pathveil.statistics.actions import action_counts
@@ -183,7 +183,7 @@ def _measure_tree(
     levels: list[TreeLevel] = []
     survivors, expanded = Survivors.root(), np.zeros(1, dtype=np.int64)
     for measurement in plan.tree:
-        exact = counter.count_children(survivors)
+        exact = ExactCounts.gathered(counter.count_children(survivors))
         theta = smallest_threshold(measurement.epsilon, labels, INVENTED_CHILDREN)
         table = sparse_table(
             exact.node * labels + exact.location,

@@ -7,6 +7,7 @@ without trajectories get the same noise as the others: explicitly in a dense tab
 statistical process of Theorem 4 in a sparse one.
 """
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from pathveil.mechanism.empty_nodes import passing_empty_nodes
 from pathveil.mechanism.noisy_count import discrete_laplace
 from pathveil.mechanism.randomness import Randomness
+from pathveil.mechanism.ranges import Cells, Range, ranges
 from pathveil.model.measurements import NoisyTable
 
 
@@ -42,11 +44,43 @@ def sparse_table(
         threshold: θ.
         randomness: where the words come from.
     """
-    noisy = counts + discrete_laplace(len(occupied), epsilon, randomness)
+    return streamed_table([(occupied, counts)], cells, epsilon, threshold, randomness)
+
+
+def streamed_table(
+    blocks: Iterable[Cells],
+    cells: int,
+    epsilon: Fraction,
+    threshold: int,
+    randomness: Randomness,
+) -> NoisyTable:
+    """The same from a stream, of which a range at a time is held, and what passed (`ranges`).
+
+    Args:
+        blocks: the occupied cells and their exact counts, ascending. How the stream is cut into
+            blocks does not matter: the same words give the same table.
+        cells: as for `sparse_table`.
+        epsilon: as for `sparse_table`.
+        threshold: as for `sparse_table`.
+        randomness: as for `sparse_table`.
+    """
+    passed = [
+        _passing(part, epsilon, threshold, randomness) for part in ranges(blocks, cells)
+    ]  # never empty: a table has at least one range
+    keys, counts = (np.concatenate(column) for column in zip(*passed, strict=True))
+    return NoisyTable(keys, counts, cells, epsilon, threshold)
+
+
+def _passing(
+    part: Range, epsilon: Fraction, threshold: int, randomness: Randomness
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The cells of a range that pass θ, ascending, and their noisy counts."""
+    occupied, size = part.occupied, part.end - part.begin
+    noisy = part.counts + discrete_laplace(len(occupied), epsilon, randomness)
     passed = noisy >= threshold
-    empty_keys, empty_counts = passing_empty_nodes(occupied, cells, epsilon, threshold, randomness)
+    empty_keys, empty_counts = passing_empty_nodes(occupied, size, epsilon, threshold, randomness)
     keys = np.concatenate((occupied[passed], empty_keys))
     listed = np.concatenate((noisy[passed], empty_counts))
     # Sorted together, so that nothing tells a kept empty cell from a kept occupied one.
     order = np.argsort(keys)
-    return NoisyTable(keys[order], listed[order], cells, epsilon, threshold)
+    return part.begin + keys[order], listed[order]

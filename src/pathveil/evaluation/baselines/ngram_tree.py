@@ -30,7 +30,7 @@ def explore(grams: TrajectoryDatabase, plan: NGramPlan, randomness: Randomness) 
     levels: list[Level] = []
     expanded = Expanded.root(plan)
     while len(expanded):
-        exact = counter.count_children(expanded.nodes)
+        exact = ExactCounts.gathered(counter.count_children(expanded.nodes))
         levels.append(_measure(exact, expanded, plan, randomness))
         if len(levels) == plan.longest:
             break

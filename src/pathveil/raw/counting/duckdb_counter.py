@@ -1,14 +1,14 @@
-"""The engine out of core: DuckDB sorts, joins and counts within a memory limit, and spills.
+"""The engine out of core: files by unit, and DuckDB, which joins and counts within a memory limit.
 
-Rows are read piece by piece and coded (`steps`), DuckDB sorts the runs by unit, the sorted runs
-are bounded unit by unit (`steps` again) and written to a table with one column per level, and
-`sql_counter` counts that table level by level. No step holds more than a few pieces; what does
-not fit into DuckDB's share of the memory goes to a private folder (`spilling`), nowhere else.
+Rows are read piece by piece, coded (`steps`) and written to files by unit (`run_files`). File by
+file the units are bounded (`steps` again) into a table of DuckDB's with one column per level, and
+`sql_counter` counts that table level by level. No step holds more than a few pieces or files; all
+of this is in one private folder (`spilling`), and nothing is anywhere else.
 """
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,16 +19,17 @@ from pathveil.errors import InputError, ParameterError
 from pathveil.progress_reports import portion, report_progress, told_here
 from pathveil.raw.counting.memory_size import DEFAULT_MEMORY, parse_memory
 from pathveil.raw.counting.protocol import ExactCounts
+from pathveil.raw.counting.run_files import RunFiles, take_units
 from pathveil.raw.counting.sql_counter import (
+    ORDER,
     SqlCounter,
-    canonical,
     count_text,
+    exact_counts,
     survivors_table,
 )
 from pathveil.raw.counting.visit_runs import (
     RunForm,
     read_runs,
-    whole_units,
     wide_schema,
     write_runs,
     write_wide,
@@ -43,8 +44,9 @@ from pathveil.raw.threads import in_threads
 
 # What Python, its libraries and the arrays of one level need beside DuckDB.
 _SHARE: Final = 0.5
-_RUNS_AT_ONCE: Final = 1 << 16
-_READING: Final = 0.6  # of the time, the rest is sorting and bounding; about
+_FILES_IN_MEMORY: Final = 64  # with what becomes of one, each takes some times its size
+_COUNTS_AT_ONCE: Final = 1 << 16
+_READING: Final = 0.6  # of the time, the rest is bounding; about
 _SETTINGS: Final = (
     "SET python_enable_replacements = false",  # a table's name must not mean a Python variable
     "SET preserve_insertion_order = false",
@@ -97,16 +99,16 @@ class DuckDbCounter(SqlCounter):
         spill: str | os.PathLike[str] | None = None,
     ) -> None:
         super().__init__(plan, height)
-        limit = int(parse_memory(memory) * _SHARE)
+        self._memory = parse_memory(memory)
         self._exit = ExitStack()
-        self._connections: list[Any] = []
         self._failure: Exception | None = None
         self.dropped = Dropped()
-        self._written = 0  # runs that DuckDB was given to sort
         try:
             folder = self._exit.enter_context(spill_folder(None if spill is None else Path(spill)))
-            self._connect(folder, limit)
-            self._load(source, plan)
+            self._connection = self._connect(folder, int(self._memory * _SHARE))
+            runs = folder / "runs"
+            runs.mkdir(mode=0o700)
+            self._load(source, plan, runs)
         except BaseException:
             self.close()
             raise
@@ -118,12 +120,9 @@ class DuckDbCounter(SqlCounter):
 
     def close(self) -> None:
         """Close DuckDB and remove the spill folder. Safe to call twice."""
-        for connection in reversed(self._connections):
-            connection.close()
-        self._connections.clear()
         self._exit.close()
 
-    def _connect(self, folder: Path, limit: int) -> None:
+    def _connect(self, folder: Path, limit: int) -> Any:
         duckdb = _driver()
         config = {
             "memory_limit": f"{limit // 1024}KiB",
@@ -134,63 +133,64 @@ class DuckDbCounter(SqlCounter):
         connection = self._ask(
             lambda: duckdb.connect(str(folder / "trajectories.duckdb"), config=config)
         )
-        self._connections.append(connection)
+        self._exit.enter_context(closing(connection))
         for setting in _SETTINGS:
             connection.execute(setting)
+        return connection
 
-    def _load(self, source: Source, plan: ReadingPlan) -> None:
-        """Read, sort and bound everything into the table of the trajectories."""
+    def _load(self, source: Source, plan: ReadingPlan, folder: Path) -> None:
+        """Read and bound everything into the table of the trajectories."""
         import pyarrow as pa
 
-        form = form_of(source, plan)
+        form = RunForm.of(source, plan)
         steps = VisitSteps.of(plan)
-        reading = self._connections[0]
-        writing = reading.cursor()
-        self._connections.append(writing)
         with portion(0, _READING):
-            made = told_here(self._guarded(self._runs(source, plan, steps, form)))
-        runs = pa.RecordBatchReader.from_batches(form.schema, made)
-        reading.register("runs", runs)
-        text = f"SELECT * FROM runs ORDER BY {', '.join(form.sort_keys)}"  # noqa: S608  (our names)
-        in_order = self._ask(lambda: reading.sql(text).to_arrow_reader(_RUNS_AT_ONCE))
+            files = self._written(source, plan, steps, form, folder)
         with portion(_READING, 1):
-            bounded = told_here(self._guarded(self._wide(in_order, steps, form)))
+            bounded = told_here(self._guarded(self._wide(files, steps, form)))
         wide = pa.RecordBatchReader.from_batches(wide_schema(self.height), bounded)
-        writing.register("wide", wide)
-        self._ask(lambda: writing.execute("CREATE TABLE trajectories AS SELECT * FROM wide"))
-        writing.unregister("wide")
-        reading.unregister("runs")
+        connection = self._connection
+        connection.register("wide", wide)
+        self._ask(lambda: connection.execute("CREATE TABLE trajectories AS SELECT * FROM wide"))
+        connection.unregister("wide")
 
-    def _runs(
-        self, source: Source, plan: ReadingPlan, steps: VisitSteps, form: RunForm
-    ) -> Iterator[Any]:
-        def read(piece: Callable[[], RawRows]) -> EncodedPiece:
-            return steps.encode(steps.with_instants(piece()))
+    def _written(
+        self, source: Source, plan: ReadingPlan, steps: VisitSteps, form: RunForm, folder: Path
+    ) -> RunFiles:
+        """All rows of the source, coded and by unit, on disk."""
+        files = RunFiles(folder, form.schema, self._memory // _FILES_IN_MEMORY)
+        self._exit.callback(files.abandon)
 
-        for number, piece in enumerate(in_threads(read, source.pieces(plan.columns))):
-            self.dropped.rows += piece.rows
-            self.dropped.malformed += piece.malformed
-            self.dropped.unordered += piece.unordered
-            self.dropped.outside += piece.outside
-            runs = write_runs(piece, form, number)
-            self._written += runs.num_rows
-            yield runs
+        def read(piece: Callable[[], RawRows]) -> tuple[EncodedPiece, Any]:
+            encoded = steps.encode(steps.with_instants(piece()))
+            return encoded, write_runs(encoded, form)
 
-    def _wide(self, in_order: Any, steps: VisitSteps, form: RunForm) -> Iterator[Any]:
-        size, read = len(self.universe), 0
+        try:
+            for piece, runs in in_threads(read, source.pieces(plan.columns)):
+                self.dropped.rows += piece.rows
+                self.dropped.malformed += piece.malformed
+                self.dropped.unordered += piece.unordered
+                self.dropped.outside += piece.outside
+                files.add(runs)
+            files.close()
+        except OSError:
+            raise InputError(_FULL) from None
+        return files
 
-        def bound(table: Any) -> tuple[Any, int, int, int, int]:
-            visits = read_runs(table, form, hashed=steps.is_sample)
+    def _wide(self, files: RunFiles, steps: VisitSteps, form: RunForm) -> Iterator[Any]:
+        size = len(self.universe)
+
+        def bound(path: Path) -> tuple[Any, int, int, int]:
+            visits = read_runs(take_units(path), form, hashed=steps.is_sample)
             bounded = steps.bound(visits, size)
             numbers = (bounded.over_the_cap, bounded.repeats, bounded.past_the_grid)
-            return write_wide(bounded, self.height), table.num_rows, *numbers
+            return write_wide(bounded, self.height), *numbers
 
-        for batch, runs, over, repeated, past in in_threads(bound, whole_units(in_order)):
+        for batch, over, repeated, past in in_threads(bound, files.paths()):
             self.dropped.over_the_cap += over
             self.dropped.repeats += repeated
             self.dropped.past_the_grid += past
-            read += runs
-            report_progress(read, self._written)
+            report_progress(*files.progress)
             yield batch
 
     def _guarded(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -201,44 +201,30 @@ class DuckDbCounter(SqlCounter):
             self._failure = self._failure or error
             raise
 
-    def _count(self, level: int, paths: NDArray[np.int32]) -> ExactCounts:
-        connection = self._connections[0]
+    def _count(self, level: int, paths: NDArray[np.int32]) -> Iterator[ExactCounts]:
+        connection = self._connection
         connection.register("survivors", survivors_table(paths))
-        text = count_text("trajectories", "survivors", level)
-        table = self._ask(lambda: connection.sql(text).to_arrow_table())
+        text = f"{count_text('trajectories', 'survivors', level)} ORDER BY {', '.join(ORDER)}"
+        counted = self._ask(lambda: connection.sql(text).to_arrow_reader(_COUNTS_AT_ONCE))
+        while (batch := self._ask(lambda: next(counted, None))) is not None:
+            yield exact_counts(*map(np.asarray, batch.columns))
         connection.unregister("survivors")
-        node, location, count = (np.asarray(column) for column in table.columns)
-        return canonical(node, location, count)
 
     def _ask(self, call: Callable[[], Any]) -> Any:
         """Call DuckDB so that Ctrl-C gets through, and its failures come in our words."""
         return ask(call, self._problem, self._interrupt)
 
     def _interrupt(self) -> None:
-        for connection in self._connections:
-            connection.interrupt()
+        self._connection.interrupt()
 
     def _problem(self, error: Exception) -> str:
         if isinstance(self._failure, InputError | ParameterError):
             return str(self._failure)
-        if type(error).__name__ in ("OutOfMemoryException", "IOException"):
+        if type(error).__name__ in ("OutOfMemoryException", "IOException") or isinstance(
+            error, OSError
+        ):
             return _FULL
         return _FAILED
-
-
-def form_of(source: Source, plan: ReadingPlan, *, has_places: bool = True) -> RunForm:
-    """The form of the runs of a source; the order of its rows is kept only if it decides."""
-    columns = plan.columns
-    is_ordered = columns.order is not None
-    is_whole = getattr(source, "is_whole", None)
-    return RunForm(
-        has_trips=columns.trajectory is not None,
-        rows_are_trajectories=plan.is_list and columns.trajectory is None,
-        is_ordered=is_ordered,
-        has_rest=columns.order is not None
-        and (plan.time_grid is not None or is_whole is None or not is_whole(columns.order)),
-        has_places=has_places and not is_ordered,
-    )
 
 
 def _driver() -> Any:

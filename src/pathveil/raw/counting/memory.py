@@ -12,6 +12,7 @@ under their node are relabelled with its zone (`zones`) before they are moved, s
 in one run, as ever.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,8 +64,8 @@ class MemoryCounter:
         """The contribution bound c that the database was built with."""
         return self._database.max_trajectories_per_unit
 
-    def count_children(self, survivors: Survivors) -> ExactCounts:
-        """The non-empty children of the survivors and their exact counts."""
+    def count_children(self, survivors: Survivors) -> Iterator[ExactCounts]:
+        """The non-empty children of the survivors and their exact counts, in one block."""
         if self._counted is not None:
             self._descend(survivors)
         column = np.empty(len(self._rows), dtype=np.int32)
@@ -72,7 +73,7 @@ class MemoryCounter:
         code = location if self._code_of_rank is None else self._code_of_rank[location]
         children = ExactCounts(self._run_node[run], code, count)
         self._counted = _Counted(run, location, children, column)
-        return children
+        return iter((children,))
 
     def _descend(self, survivors: Survivors) -> None:
         """Move the rows of the children that survived into runs of their own."""

@@ -1,5 +1,6 @@
 """What an engine must do: count the non-empty children of the nodes that survived a level."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,7 +12,7 @@ from pathveil.model.universe import Universe
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ExactCounts:
-    """Exact counts of one level. Private: only the gate may read them.
+    """Exact counts of one level, or of a block of it. Private: only the gate may read them.
 
     A type of its own, so that no function that takes noisy counts can be handed these.
 
@@ -27,6 +28,19 @@ class ExactCounts:
     node: NDArray[np.int64]
     location: NDArray[np.int32]
     count: NDArray[np.int64]
+
+    @classmethod
+    def gathered(cls, blocks: Iterable["ExactCounts"]) -> "ExactCounts":
+        """A whole level, for what can't be done block by block."""
+        listed = list(blocks)
+        if len(listed) == 1:
+            return listed[0]
+        none = np.empty(0, dtype=np.int64)
+        return cls(
+            np.concatenate([none, *(block.node for block in listed)]),
+            np.concatenate([none.astype(np.int32), *(block.location for block in listed)]),
+            np.concatenate([none, *(block.count for block in listed)]),
+        )
 
     def __repr__(self) -> str:
         return "ExactCounts(<private>)"
@@ -73,6 +87,10 @@ class PrefixCounter(Protocol):
         """c: how many trajectories one unit has at most."""
         ...
 
-    def count_children(self, survivors: Survivors) -> ExactCounts:
-        """The non-empty children of the survivors (Procedure 1, line 11) with exact counts."""
+    def count_children(self, survivors: Survivors) -> Iterator[ExactCounts]:
+        """The non-empty children of the survivors (Procedure 1, line 11) with exact counts.
+
+        In blocks of any size, which follow each other in the order of `ExactCounts`. They have
+        to be taken, all or none, before the next level is asked for.
+        """
         ...

@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from pathveil.errors import ParameterError
 from pathveil.raw.counting.protocol import ExactCounts
-from pathveil.raw.counting.spark_waiting import ask_spark, tell_spark
+from pathveil.raw.counting.spark_waiting import Asking, tell_spark
 from pathveil.raw.counting.sql_counter import (
+    ORDER,
     SqlCounter,
-    canonical,
     count_text,
+    exact_counts,
     survivors_table,
 )
 from pathveil.raw.counting.visit_runs import (
@@ -43,6 +44,7 @@ from pathveil.raw.sources.spark_table import SparkTable
 from pathveil.raw.steps import VisitSteps
 
 _TYPES: Final = {"binary": "binary", "int64": "bigint", "int32": "int"}
+_FETCHED_AT_ONCE: Final = 1 << 17  # counts, of 20 bytes
 _UNREADABLE: Final = "The rows of the table can't be read."
 
 
@@ -65,13 +67,14 @@ class SparkCounter(SqlCounter):
                 "Rows of a Spark table have no order; name the column that orders the visits with "
                 "order=… or --order-column."
             )
-        form = _form(source, plan)
+        form = RunForm.of(source, plan)
         steps = VisitSteps.of(plan)
         self._session = source.frame.sparkSession
         self._name = f"pathveil_{token_hex(8)}"
         self._views: set[str] = set()
         self._kept: Any = None
-        ask_spark(self._session, lambda: self._prepare(source.frame, plan.columns, steps, form))
+        asking = Asking(self._session)
+        asking.ask(lambda: self._prepare(source.frame, plan.columns, steps, form))
 
     @property
     def engine(self) -> str:
@@ -111,21 +114,26 @@ class SparkCounter(SqlCounter):
         self._kept = trajectories.persist(StorageLevel.MEMORY_AND_DISK)
         self._show(self._kept, "trajectories")
 
-    def _count(self, level: int, paths: NDArray[np.int32]) -> ExactCounts:
-        blocks = ask_spark(self._session, lambda: self._blocks(level, paths))
-        columns = [np.concatenate([_EMPTY[i], *(b[i] for b in blocks)]) for i in range(3)]
-        return canonical(*columns)
+    def _count(self, level: int, paths: NDArray[np.int32]) -> Iterator[ExactCounts]:
+        asking = Asking(self._session)
+        counts = asking.ask(lambda: self._counts(level, paths))
+        try:
+            blocks = asking.ask(lambda: _in_order(counts))
+            while (row := asking.ask(lambda: next(blocks, None))) is not None:
+                yield exact_counts(*_unpack(row.block))
+        finally:
+            tell_spark(counts.unpersist)
 
-    def _blocks(self, level: int, paths: NDArray[np.int32]) -> list[tuple[Any, ...]]:
-        """The counts of a level, fetched partition by partition in packed blocks."""
+    def _counts(self, level: int, paths: NDArray[np.int32]) -> Any:
+        """The counts of a level, in no order, where the workers keep them."""
+        from pyspark import StorageLevel
         from pyspark.sql.functions import broadcast
 
         survivors = self._session.createDataFrame(survivors_table(paths))
         # However many they are: sorting all trajectories to meet them would cost more.
         self._show(broadcast(survivors), "survivors")
         text = count_text(f"{self._name}_trajectories", f"{self._name}_survivors", level)
-        packed = self._session.sql(text).mapInArrow(_pack, "block binary")
-        return [_unpack(row.block) for row in packed.toLocalIterator()]
+        return self._session.sql(text).persist(StorageLevel.MEMORY_AND_DISK)
 
     def _show(self, frame: Any, name: str) -> None:
         """Give a table a name that the text can use."""
@@ -134,11 +142,17 @@ class SparkCounter(SqlCounter):
         self._views.add(view)
 
 
-_EMPTY: Final = (
-    np.empty(0, dtype=np.int64),
-    np.empty(0, dtype=np.int32),
-    np.empty(0, dtype=np.int64),
-)
+def _in_order(counts: Any) -> Iterator[Any]:
+    """Kept counts in their order: packed blocks, which the driver fetches one by one.
+
+    The workers sort, in as many ranges as it takes for one to be small. A range that has to be
+    made again, because a worker was lost, has the same rows: Spark samples where ranges begin once,
+    and no two rows have the same place.
+    """
+    ranges = -(-counts.count() // _FETCHED_AT_ONCE)
+    spread = counts.repartitionByRange(ranges, *ORDER) if ranges > 1 else counts.coalesce(1)
+    packed = spread.sortWithinPartitions(*ORDER).mapInArrow(_pack, "block binary")
+    return iter(packed.toLocalIterator())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -159,7 +173,7 @@ class _Encode:
 
     def _runs(self, piece: Callable[[], Any]) -> Any:
         encoded = self.steps.encode(self.steps.with_instants(piece()))
-        return write_runs(encoded, self.form, 0)
+        return write_runs(encoded, self.form)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -195,12 +209,6 @@ def _unpack(block: bytes) -> tuple[Any, ...]:
         np.frombuffer(block, "<i4", size, offset=8 * size),
         np.frombuffer(block, "<i8", size, offset=12 * size),
     )
-
-
-def _form(source: SparkTable, plan: ReadingPlan) -> RunForm:
-    from pathveil.raw.counting.duckdb_counter import form_of
-
-    return form_of(source, plan, has_places=False)
 
 
 def _as_spark(schema: Any) -> str:

@@ -3,13 +3,15 @@
 A trajectory is a row with a column per level. To count a level, the trajectories are joined to the
 survivors of the level above, by the locations that lead to them, grouped by node and next location,
 and counted. Nothing is written between two levels, so there is nothing to lose: an engine may die
-and begin the level anew. Only the counts leave the database.
+and begin the level anew. Only the counts leave the database, in blocks, sorted by it: a level can
+have more non-empty children than this process should hold.
 
 The text has no hints, no positional GROUP BY and no functions that databases name differently.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +22,7 @@ from pathveil.model.universe import Universe
 from pathveil.raw.counting.protocol import ExactCounts, Survivors
 from pathveil.raw.reading_plan import ReadingPlan
 
-NO_COUNTS = ExactCounts(
-    np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
-)
+ORDER: Final = ("node", "location")  # of the protocol
 
 
 def count_text(table: str, survivors: str, level: int) -> str:
@@ -91,10 +91,10 @@ class SqlCounter(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(<private>, {self._universe.summary})"
 
-    def count_children(self, survivors: Survivors) -> ExactCounts:
-        """The non-empty children of the survivors and their exact counts."""
+    def count_children(self, survivors: Survivors) -> Iterator[ExactCounts]:
+        """The non-empty children of the survivors and their exact counts, block by block."""
         if self._level >= self._height:
-            return NO_COUNTS
+            return iter(())
         self._level += 1
         if self._level > 1:
             leading = self._paths[:, survivors.parent]
@@ -111,8 +111,8 @@ class SqlCounter(ABC):
         """Give back what the database holds. Safe to call twice."""
 
     @abstractmethod
-    def _count(self, level: int, paths: NDArray[np.int32]) -> ExactCounts:
-        """Run `count_text`.
+    def _count(self, level: int, paths: NDArray[np.int32]) -> Iterator[ExactCounts]:
+        """Run `count_text`, sorted by `ORDER`.
 
         Args:
             level: which level, from 1.
@@ -134,13 +134,12 @@ def survivors_table(paths: NDArray[np.int32]) -> Any:
     return pa.table({"node": np.arange(paths.shape[1], dtype=np.int64), **columns})
 
 
-def canonical(
+def exact_counts(
     node: NDArray[np.integer], location: NDArray[np.integer], count: NDArray[np.integer]
 ) -> ExactCounts:
-    """Counts in the order of the protocol: by node, then by location."""
-    order = np.lexsort((location, node))
+    """A block of what `count_text` found, in the types of the protocol."""
     return ExactCounts(
-        node[order].astype(np.int64, copy=False),
-        location[order].astype(np.int32, copy=False),
-        count[order].astype(np.int64, copy=False),
+        node.astype(np.int64, copy=False),
+        location.astype(np.int32, copy=False),
+        count.astype(np.int64, copy=False),
     )

@@ -1,4 +1,4 @@
-"""Coded visits as rows that a database can sort: one row per run of a unit's visits.
+"""Coded visits as rows for files and shuffles: one row per run of a unit's visits.
 
 An engine out of core has one thing to do with them: bring the rows of a unit together. The rest
 (what a row means, which trajectories of a unit are kept) is done by `steps` before and after, so
@@ -8,7 +8,6 @@ no text of a cell, no order value and no rule has to be written a second time in
 |---|---|---|
 | unit | binary | the unit's id |
 | trip | binary | the trajectory's id; only if the data has such ids |
-| place | int64 | where the run stands in the source; only if the order of the source decides |
 | visits | binary | the visits, a record of fixed size each |
 """
 
@@ -21,13 +20,13 @@ from numpy.typing import NDArray
 
 from pathveil.raw.bounding import BoundedTrajectories, Visits
 from pathveil.raw.partitioning import copied
+from pathveil.raw.reading_plan import ReadingPlan
 from pathveil.raw.sources.cells import Texts
 from pathveil.raw.sources.encoding import EncodedPiece
+from pathveil.raw.sources.raw_rows import Source
 from pathveil.raw.sources.text_codes import TextCodes, hash_texts, repeats
 from pathveil.raw.sources.text_values import text_buffers
 from pathveil.raw.trajectory_ids import rank_trajectory_ids
-
-_PIECE_BITS = 32  # the place of a run: the number of its piece, then its number in the piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +38,25 @@ class RunForm:
         rows_are_trajectories: whether each run is a trajectory (list form without ids).
         is_ordered: whether visits have order values; else their order is that of the source.
         has_rest: whether order values can be other than whole numbers.
-        has_places: whether the source has an order.
     """
 
     has_trips: bool
     rows_are_trajectories: bool
     is_ordered: bool
     has_rest: bool
-    has_places: bool
+
+    @classmethod
+    def of(cls, source: Source, plan: ReadingPlan) -> "RunForm":
+        """The form of the runs of a source."""
+        columns = plan.columns
+        is_whole = getattr(source, "is_whole", None)
+        return cls(
+            has_trips=columns.trajectory is not None,
+            rows_are_trajectories=plan.is_list and columns.trajectory is None,
+            is_ordered=columns.order is not None,
+            has_rest=columns.order is not None
+            and (plan.time_grid is not None or is_whole is None or not is_whole(columns.order)),
+        )
 
     @property
     def record(self) -> np.dtype[np.void]:
@@ -62,39 +72,26 @@ class RunForm:
 
         fields = [("unit", pa.binary())]
         fields += [("trip", pa.binary())] if self.has_trips else []
-        fields += [("place", pa.int64())] if self.has_places else []
         return pa.schema([*fields, ("visits", pa.binary())])
 
     @property
     def sort_keys(self) -> tuple[str, ...]:
-        """By which columns to sort, so that a unit's rows come together in a fixed order.
+        """By which columns a cluster sorts, so that a unit's rows come together in a fixed order.
 
-        Where the order of the source decides and the source has none (a cluster's table), the
+        Where the order of the source would decide, which a cluster's table does not have, the
         contents decide: a function of the unit's own rows, so no other unit can change it.
         """
-        if self.is_ordered:
-            return ("unit",)
-        if self.has_places:
-            return ("unit", "place")
-        return tuple(self.schema.names)
+        return ("unit",) if self.is_ordered else tuple(self.schema.names)
 
 
-def write_runs(piece: EncodedPiece, form: RunForm, number: int) -> Any:
-    """The runs of a piece as an Arrow batch.
-
-    Args:
-        piece: coded visits.
-        form: which columns there are.
-        number: how many pieces of the source came before.
-    """
+def write_runs(piece: EncodedPiece, form: RunForm) -> Any:
+    """The runs of a piece as an Arrow batch, in the order of the piece."""
     import pyarrow as pa
 
     runs = np.arange(len(piece.unit), dtype=np.int64)
     columns = {"unit": _binary(copied(piece.unit, runs))}
     if piece.trajectory is not None:
         columns["trip"] = _binary(copied(piece.trajectory, runs))
-    if form.has_places:
-        columns["place"] = pa.array((number << _PIECE_BITS) + runs)
     records = np.empty(len(piece.location), dtype=form.record)
     records["location"] = piece.location
     if piece.order is not None and form.is_ordered:
@@ -136,7 +133,7 @@ def read_runs(table: Any, form: RunForm, *, hashed: bool) -> Visits:
         form: which columns there are.
         hashed: whether the hashes of the units are wanted too.
     """
-    units = _texts(table, "unit")
+    units = unit_texts(table)
     hashes = hash_texts(units)
     rows = np.arange(len(units), dtype=np.int64)
     is_first = ~repeats(units.starts, units.stops, units.data, hashes, rows)
@@ -200,9 +197,14 @@ def _unit_starts(waiting: list[Any], batch: Any) -> NDArray[np.int64]:
     return np.flatnonzero(is_first[1:] if waiting else is_first)
 
 
-def _texts(table: Any, column: str) -> Texts:
-    chunks = table.column(column)
-    return text_buffers(chunks.chunk(0) if chunks.num_chunks else chunks.combine_chunks())
+def unit_texts(runs: Any) -> Texts:
+    """The units of an Arrow batch of runs, or of a table of one chunk."""
+    return _texts(runs, "unit")
+
+
+def _texts(runs: Any, column: str) -> Texts:
+    values = runs.column(column)
+    return text_buffers(values.combine_chunks() if hasattr(values, "chunks") else values)
 
 
 def _span(texts: Texts) -> slice:
