@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-# A right sample fails an assertion with this probability; there are about fifty assertions.
+# A right sample fails an assertion with this probability; there are about sixty assertions.
 ERROR = 1e-6
 LEAST_EXPECTED = 50
 

@@ -12,10 +12,11 @@ import pytest
 from scipy import stats
 from tests.statistical.chi_square import ERROR, goodness_of_fit, homogeneity
 
-from pathveil.mechanism import empty_nodes
+from pathveil.mechanism import empty_nodes, ranges
 from pathveil.mechanism.empty_nodes import passing_empty_nodes
 from pathveil.mechanism.geometric import Geometric
 from pathveil.mechanism.noisy_count import discrete_laplace
+from pathveil.mechanism.noisy_table import sparse_table
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.intervals import Interval, exp_minus, pass_probability
 
@@ -42,6 +43,19 @@ def explicit_tests(nodes=NODES):
     """The same by Procedure 1, lines 12 and 13: noise on every empty child, then θ."""
     noise = discrete_laplace(nodes * len(EMPTY), EPSILON, Randomness()).reshape(nodes, -1)
     return np.where(noise >= THETA, noise, DID_NOT_PASS)
+
+
+def in_ranges(nodes=20_000):
+    """Empty and occupied children, all of them noised range by range, as a level is."""
+    occupied = (np.arange(nodes)[:, None] * LOCATIONS + OCCUPIED).ravel()
+    counts = np.tile([1, 2, 3], nodes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranges, "MOST_OCCUPIED", 7)  # so they begin and end anywhere in a node
+        cells = nodes * LOCATIONS
+        table = sparse_table(occupied, counts, cells, EPSILON, THETA, Randomness())
+    level = np.full(cells, DID_NOT_PASS)
+    level[table.keys] = table.counts
+    return level.reshape(nodes, LOCATIONS)
 
 
 def passes(level):
@@ -85,6 +99,35 @@ def levels():
 def test_theorem_4_statistical_process_equals_explicit_tests(levels, statistic):
     process, explicit = levels
     assert homogeneity(statistic(process), statistic(explicit)) > ERROR
+
+
+@pytest.fixture(scope="module")
+def ranged():
+    return in_ranges()
+
+
+@pytest.mark.parametrize("statistic", [passes, positions, counts, patterns, joint])
+def test_ranges_do_not_show_among_empty_children(levels, ranged, statistic):
+    assert homogeneity(statistic(ranged[:, EMPTY]), statistic(levels[1])) > ERROR
+
+
+@pytest.mark.parametrize(("place", "count"), [(0, 1), (1, 2), (2, 3)])
+def test_ranges_do_not_show_among_occupied_children(ranged, place, count):
+    noisy = count + discrete_laplace(len(ranged), EPSILON, Randomness())
+    explicit = np.where(noisy >= THETA, noisy, DID_NOT_PASS)
+    found = ranged[:, OCCUPIED[place]]
+    assert (
+        homogeneity(*(np.bincount(np.clip(x, 1, 21), minlength=22)[1:] for x in (found, explicit)))
+        > ERROR
+    )
+
+
+def test_neighbouring_ranges_are_independent(ranged):
+    """The last occupied child of a node and the first of the next: noise of one must not recur."""
+    before, after = ranged[:-1, OCCUPIED[2]], ranged[1:, OCCUPIED[0]]
+    k = np.clip(np.stack((before, after)), 1, 5) - 1
+    rows = [np.bincount(k[1][0::2][k[0][0::2] == value], minlength=5) for value in range(5)]
+    assert homogeneity(*rows) > ERROR
 
 
 def test_k_is_binomial(levels):
