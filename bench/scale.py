@@ -9,7 +9,8 @@ simulated week in long form, |L| = 1,012, h = 20, ε = 1.
 ``python -m bench.scale`` goes to 5·10⁶ trajectories; ``--most 50000000`` to 5·10⁷. ``--engines
 spark`` measures Spark on a standalone cluster (a master, two workers with a core each, all on this
 machine), with the driver's memory and the bytes that each level shuffles. ``--results`` keeps what
-was measured, and `bench.scale_plot` draws it.
+was measured, and `bench.scale_plot` draws it. ``--same-tree`` divides ε by as much as |D| grows, so
+that about the same nodes survive: what grows then, grows with |D| and not with what is published.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -32,10 +34,13 @@ from bench.scale_fit import print_growth
 SIZES = [100_000, 500_000, 1_000_000, 5_000_000, 12_000_000, 50_000_000]
 COMPARED = 12_000_000  # where DuckDB stands beside memory
 GIGABYTE, MEGABYTE = 1e9, 1e6
+ONE = Fraction(1)  # ε
 
 
-def in_process(engine: str, folder: Path, memory: str, master: str | None = None) -> dict:
-    command = [sys.executable, "-m", "bench.scale_run", engine, str(folder), memory]
+def in_process(
+    engine: str, folder: Path, memory: str, master: str | None = None, epsilon: Fraction = ONE
+) -> dict:
+    command = [sys.executable, "-m", "bench.scale_run", engine, str(folder), memory, str(epsilon)]
     done = subprocess.run(
         [*command, *([] if master is None else [master])],
         check=True,
@@ -58,11 +63,12 @@ def sorted_keys(size: int) -> dict:
 
 
 def measure(
-    engine: str, sizes: list[int], data: Path, memory: str, master: str | None
+    engine: str, sizes: list[int], data: Path, arguments: argparse.Namespace, master: str | None
 ) -> dict[int, dict]:
     results = {}
     for size in sizes:
-        result = in_process(engine, data / str(size), memory, master)
+        epsilon = Fraction(sizes[0], size) if arguments.same_tree else ONE
+        result = in_process(engine, data / str(size), arguments.memory, master, epsilon)
         results[size] = result
         row(
             f"{engine}, |D| = {size:,}",
@@ -70,6 +76,7 @@ def measure(
             f"{result['peak'] / GIGABYTE:.2f} GB",
             f"read {result['read']:.1f} s",
             f"CPU {result['processor']:.1f} s",
+            f"{result['nodes']:,} nodes",
         )
         print(f"    seconds per level {result['levels']}", flush=True)
         if "shuffled" in result:
@@ -82,11 +89,23 @@ def measure(
     return results
 
 
+def print_driver(runs: dict[int, dict]) -> None:
+    """How Spark's driver grows from the smallest |D| to the largest."""
+    small, large = runs[min(runs)], runs[max(runs)]
+    row(
+        f"spark's driver, {max(runs):,} over {min(runs):,}",
+        f"Python {large['peak'] / small['peak']:.2f}",
+        f"live heap {large['heap'] / small['heap']:.2f}",
+        f"nodes {large['nodes'] / small['nodes']:.2f}",
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engines", default="memory,duckdb", help="of memory, duckdb, spark")
     parser.add_argument("--least", type=int, default=0, help="the smallest |D|")
     parser.add_argument("--most", type=int, default=5_000_000, help="the largest |D|")
+    parser.add_argument("--same-tree", action="store_true", help="ε = smallest |D| / |D|")
     parser.add_argument("--memory", default="2GB", help="for DuckDB")
     parser.add_argument("--folder", type=Path, help="where to put the data for the time of the run")
     parser.add_argument("--results", type=Path, help="a JSON file")
@@ -108,7 +127,10 @@ def compare(data: Path, sizes: list[int], arguments: argparse.Namespace) -> None
     found: dict[str, dict[int, dict]] = {}
     for engine in arguments.engines.split(","):
         with cluster() if engine == "spark" else nullcontext() as master:
-            found[engine] = measured_growth(engine, sizes, sorts, data, arguments.memory, master)
+            found[engine] = measure(engine, sizes, data, arguments, master)
+        print_growth(engine, found[engine], sorts)
+        if engine == "spark":
+            print_driver(found[engine])
         if arguments.results:
             arguments.results.write_text(json.dumps({"found": found, "sorts": sorts}))
     size = min(COMPARED, sizes[-1])
@@ -116,20 +138,6 @@ def compare(data: Path, sizes: list[int], arguments: argparse.Namespace) -> None
         for what in ("seconds", "processor"):
             ratio = found["duckdb"][size][what] / found["memory"][size][what]
             verdict(f"duckdb in times of memory, {size:,}, {what}", ratio, 6)
-
-
-def measured_growth(
-    engine: str,
-    sizes: list[int],
-    sorts: dict[int, dict],
-    data: Path,
-    memory: str,
-    master: str | None,
-) -> dict[int, dict]:
-    """Measure an engine, and its growth against sorting's."""
-    results = measure(engine, sizes, data, memory, master)
-    print_growth(engine, results, sorts)
-    return results
 
 
 @contextmanager

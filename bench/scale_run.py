@@ -1,6 +1,7 @@
 """One run of one engine, from Parquet to the noisy tree, in a process of its own.
 
-``python -m bench.scale_run ENGINE FOLDER MEMORY [MASTER]`` prints what it took as one line of JSON.
+``python -m bench.scale_run ENGINE FOLDER MEMORY EPSILON [MASTER]`` prints what it took as
+one line of JSON.
 """
 
 import json
@@ -34,7 +35,7 @@ SETTINGS = {
 }
 
 
-def count(engine: str, folder: str, memory: str, master: str | None = None) -> dict:
+def count(engine: str, folder: str, memory: str, epsilon: str, master: str | None = None) -> dict:
     """One tree; what it took: seconds, bytes, nodes."""
     from pathveil import Parameters
     from pathveil.mechanism.grow import grow
@@ -43,7 +44,7 @@ def count(engine: str, folder: str, memory: str, master: str | None = None) -> d
 
     universe = stops()
     parameters = Parameters.choose(
-        epsilon="1", height=HEIGHT, universe_size=len(universe), method="full"
+        epsilon=epsilon, height=HEIGHT, universe_size=len(universe), method="full"
     )
     driver = None if master is None else Driver(master)
     source = folder if driver is None else driver.session.read.parquet(folder)
@@ -85,20 +86,30 @@ class Driver:
         self.session.sparkContext.setLogLevel("OFF")
         self._java = self.session.sparkContext._jvm.java.lang  # noqa: SLF001  (Spark has no other)
         self._live = 0
+        self._shuffled = [0]  # bytes, up to the end of each level
 
     def look(self) -> None:
-        """After a level: what is live on the heap. Uncollected garbage would hide it."""
+        """After a level: what is live on the heap (uncollected garbage would hide it)."""
         self._java.System.gc()
         heap = self._java.management.ManagementFactory.getMemoryMXBean().getHeapMemoryUsage()
         self._live = max(self._live, heap.getUsed())
+        written = self._written()
+        if len(self._shuffled) == 1:
+            self._shuffled.append(written[0])  # by bounding: the first shuffle there is
+        self._shuffled.append(sum(written))
+
+    def _written(self) -> list[int]:
+        """The bytes that each stage has written for others, in the order of the stages."""
+        context = self.session.sparkContext
+        where = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
+        with urllib.request.urlopen(where) as answer:
+            stages = sorted(json.load(answer), key=lambda stage: stage["stageId"])
+        return [stage["shuffleWriteBytes"] for stage in stages if stage["shuffleWriteBytes"]]
 
     def end(self) -> dict:
         """Memory of the JVM, processor time of all processes, bytes written to shuffles."""
         context = self.session.sparkContext
         process = self._java.ProcessHandle.current().pid()
-        where = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
-        with urllib.request.urlopen(where) as answer:
-            stages = sorted(json.load(answer), key=lambda stage: stage["stageId"])
         jvm = _peak(str(process))
         executors = [p for p in _processes() if context.applicationId in p.command]
         processor = time.process_time() + sum(p.seconds for p in _descendants(process, executors))
@@ -107,7 +118,7 @@ class Driver:
             "heap": self._live,
             "jvm": jvm,
             "processor": processor,
-            "shuffled": [s["shuffleWriteBytes"] for s in stages if s["shuffleWriteBytes"]],
+            "shuffled": np.diff(self._shuffled).tolist(),
         }
 
 

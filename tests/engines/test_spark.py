@@ -32,6 +32,7 @@ from tests.engines.test_every_engine import (
 from pathveil import publish, read_release
 from pathveil.errors import InputError, ParameterError
 from pathveil.model.universe import Universe
+from pathveil.raw.counting import spark_counter
 from pathveil.raw.counting.spark_session import read_table
 
 pytestmark = [
@@ -196,10 +197,57 @@ def test_a_worker_that_is_killed_half_way_changes_nothing(cluster):
         cluster.add_worker()
 
 
+@pytest.fixture
+def small_ranges(monkeypatch):
+    """So few counts at once that even a small level is fetched in several ranges."""
+    monkeypatch.setattr(spark_counter, "_FETCHED_AT_ONCE", 40)
+
+
+@pytest.mark.usefixtures("small_ranges")
+def test_a_level_in_many_ranges(cluster):
+    given = MADE_UP["week"]
+    frame = frame_of(cluster.session, given.table)
+    assert released(frame, given, "spark") == released(given.table, given, "memory")
+    assert still_kept(cluster.session) == 0
+
+
+def still_kept(session):
+    """How many tables the workers keep."""
+    return session.sparkContext._jsc.getPersistentRDDs().size()
+
+
+@pytest.mark.usefixtures("small_ranges")
+def test_a_worker_that_is_killed_between_two_ranges_changes_nothing(cluster, monkeypatch):
+    """What it kept of the ranges that are yet to be fetched is made again, the same."""
+    unpack, fetched = spark_counter._unpack, []
+
+    def kill(block):
+        fetched.append(block)
+        if len(fetched) == 3:
+            cluster.kill(cluster.workers()[0])
+        return unpack(block)
+
+    given = MADE_UP["week"]
+    frame = frame_of(cluster.session, given.table)
+    monkeypatch.setattr(spark_counter, "_unpack", kill)
+    try:
+        assert released(frame, given, "spark") == released(given.table, given, "memory")
+        assert len(fetched) > 5
+    finally:
+        cluster.add_worker()
+
+
+@pytest.mark.usefixtures("small_ranges")
+def test_counts_that_get_lost_are_noticed(cluster, monkeypatch):
+    whole = spark_counter._in_order
+    monkeypatch.setattr(spark_counter, "_in_order", lambda *given: whole(*given).where("part <> 1"))
+    given = MADE_UP["week"]
+    with pytest.raises(InputError, match="lost some of the counts"):
+        released(frame_of(cluster.session, given.table), given, "spark")
+
+
 def test_the_rows_stay_away_from_the_driver(cluster, monkeypatch):
     """All that is fetched are packed counts: at most 20 bytes for each non-empty child."""
-    from pathveil.raw.counting import spark_counter
-
     fetched = []
     unpack = spark_counter._unpack
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.errors import ParameterError
+from pathveil.errors import InputError, ParameterError
 from pathveil.raw.counting.protocol import ExactCounts
 from pathveil.raw.counting.spark_waiting import Asking, tell_spark
 from pathveil.raw.counting.sql_counter import (
@@ -117,12 +117,22 @@ class SparkCounter(SqlCounter):
     def _count(self, level: int, paths: NDArray[np.int32]) -> Iterator[ExactCounts]:
         asking = Asking(self._session)
         counts = asking.ask(lambda: self._counts(level, paths))
+        blocks = None
         try:
-            blocks = asking.ask(lambda: _in_order(counts))
-            while (row := asking.ask(lambda: next(blocks, None))) is not None:
-                yield exact_counts(*_unpack(row.block))
+            total = asking.ask(counts.count)
+            ranges = max(-(-total // _FETCHED_AT_ONCE), 1)
+            blocks = asking.ask(lambda: _in_order(counts, ranges))
+            for number in range(ranges):
+                fetched = blocks.where(f"part = {number}")
+                for row in sorted(asking.ask(fetched.collect), key=lambda row: row.place):
+                    block = exact_counts(*_unpack(row.block))
+                    total -= len(block.count)
+                    yield block
+            if total:
+                raise InputError("Spark lost some of the counts of a level on the way.")
         finally:
-            tell_spark(counts.unpersist)
+            kept = [frame for frame in (counts, blocks) if frame is not None]
+            tell_spark(lambda: [frame.unpersist() for frame in kept])
 
     def _counts(self, level: int, paths: NDArray[np.int32]) -> Any:
         """The counts of a level, in no order, where the workers keep them."""
@@ -142,17 +152,22 @@ class SparkCounter(SqlCounter):
         self._views.add(view)
 
 
-def _in_order(counts: Any) -> Iterator[Any]:
-    """Kept counts in their order: packed blocks, which the driver fetches one by one.
+def _in_order(counts: Any, ranges: int) -> Any:
+    """Counts in their order as packed blocks: part, place in the part, block.
 
-    The workers sort, in as many ranges as it takes for one to be small. A range that has to be
-    made again, because a worker was lost, has the same rows: Spark samples where ranges begin once,
-    and no two rows have the same place.
+    The workers sort, in as many ranges as it takes for each to be small, and keep them for the
+    driver, which asks for one at a time. (`toLocalIterator` would do that too, but a driver of
+    Spark 4.3 never forgets what it fetched so: its scheduler keeps the jobs of a query that begin
+    after the query has ended.) A range that has to be made again, because a worker was lost, has
+    the same rows: where ranges begin is sampled once, and no two rows have the same place.
     """
-    ranges = -(-counts.count() // _FETCHED_AT_ONCE)
+    from pyspark import StorageLevel
+    from pyspark.sql.functions import spark_partition_id
+
     spread = counts.repartitionByRange(ranges, *ORDER) if ranges > 1 else counts.coalesce(1)
-    packed = spread.sortWithinPartitions(*ORDER).mapInArrow(_pack, "block binary")
-    return iter(packed.toLocalIterator())
+    in_order = spread.sortWithinPartitions(*ORDER).withColumn("part", spark_partition_id())
+    blocks = in_order.mapInArrow(_pack, "part int, place int, block binary")
+    return blocks.persist(StorageLevel.MEMORY_AND_DISK) if ranges > 1 else blocks
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -192,14 +207,19 @@ class _Bound:
 
 
 def _pack(batches: Iterator[Any]) -> Iterator[Any]:
-    """Runs on a worker: each batch of counts into one row of bytes, unpacked at once."""
+    """Runs on a worker: each batch of counts into one row with bytes, unpacked at once."""
     import pyarrow as pa
 
-    for batch in batches:
-        columns = [np.asarray(column) for column in batch.columns]
-        kinds = ("<i8", "<i4", "<i8")
-        parts = [a.astype(kind).tobytes() for a, kind in zip(columns, kinds, strict=True)]
-        yield pa.RecordBatch.from_pydict({"block": [b"".join(parts)]})
+    for place, batch in enumerate(batches):
+        if batch.num_rows:
+            columns = [np.asarray(column) for column in batch.columns[:3]]
+            kinds = ("<i8", "<i4", "<i8")
+            parts = [a.astype(kind).tobytes() for a, kind in zip(columns, kinds, strict=True)]
+            row = {"part": [batch.column("part")[0].as_py()], "place": [place]}
+            schema = pa.schema(
+                [("part", pa.int32()), ("place", pa.int32()), ("block", pa.binary())]
+            )
+            yield pa.RecordBatch.from_pydict(row | {"block": [b"".join(parts)]}, schema)
 
 
 def _unpack(block: bytes) -> tuple[Any, ...]:
