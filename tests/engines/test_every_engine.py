@@ -11,7 +11,9 @@ from tests.engines.inputs import Input
 
 from pathveil import TimeGrid, Universe, publish, read_trajectories
 from pathveil.errors import ParameterError
-from pathveil.mechanism import grow
+from pathveil.mechanism import grow, ranges
+from pathveil.raw.counting import duckdb_counter
+from pathveil.raw.counting.run_files import RunFiles
 
 MADE_UP = inputs.made_up()
 
@@ -53,6 +55,22 @@ def test_the_inputs_make_trees():
     """Else the comparison below would compare nothing with nothing."""
     sizes = {n: len(released(i.table, i, "memory")[0]) for n, i in MADE_UP.items()}
     assert [name for name, size in sizes.items() if size <= 3] == ["nobody"]
+
+
+@pytest.mark.parametrize("name", MADE_UP)
+def test_small_files_blocks_and_ranges_give_the_same_release(name, monkeypatch):
+    """As if every file were too large for the memory, and every level for a block and a range."""
+    given = MADE_UP[name]
+    splits, split = [], RunFiles._split
+    monkeypatch.setattr(ranges, "MOST_OCCUPIED", 7)
+    monkeypatch.setattr(duckdb_counter, "_COUNTS_AT_ONCE", 2)
+    monkeypatch.setattr(duckdb_counter, "_FILES_IN_MEMORY", 10**8)
+    monkeypatch.setattr(
+        RunFiles, "_split", lambda self, path: splits.append(path) or split(self, path)
+    )
+    expected = released(given.table, given, "memory")
+    assert released(given.table, given, "duckdb") == expected
+    assert splits or name == "nobody"
 
 
 @pytest.mark.parametrize("method", ["basic", "full"])

@@ -1,5 +1,6 @@
 """DuckDB under pressure: little memory, no disk, signals. Nothing raw may stay, ε stays charged."""
 
+import errno
 import signal
 import stat
 import subprocess
@@ -17,7 +18,9 @@ from pathveil import publish
 from pathveil.errors import InputError, ParameterError
 from pathveil.model.parameters import Parameters
 from pathveil.raw import engines
+from pathveil.raw.counting import duckdb_counter
 from pathveil.raw.counting.memory_size import parse_memory
+from pathveil.raw.counting.run_files import RunFiles
 from pathveil.raw.engines import Engine
 from pathveil.raw.spilling import spill_folder
 
@@ -187,6 +190,22 @@ def test_a_damaged_file_is_told_in_the_words_of_reading(taps, tmp_path):
             tmp_path / "rows.parquet", epsilon="1", height=4, method="full", universe=stops,
             engine="duckdb", **READING,
         )  # fmt: skip
+
+
+def test_a_disk_that_fills_while_a_file_is_split(taps, monkeypatch):
+    folder, stops = taps
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "SECRET")
+
+    monkeypatch.setattr(duckdb_counter, "_FILES_IN_MEMORY", 10**8)
+    monkeypatch.setattr(RunFiles, "_split", full)
+    with pytest.raises(InputError, match="name a larger place with --spill") as caught:
+        publish(
+            folder / "rows.parquet", epsilon="1", height=4, method="full", universe=stops,
+            engine="duckdb", **READING,
+        )  # fmt: skip
+    assert "SECRET" not in str(caught.value)
 
 
 def chosen(source, **more):

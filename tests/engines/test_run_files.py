@@ -29,12 +29,12 @@ def taken(batches, most):
         files = RunFiles(folder, SCHEMA, most)
         for batch in batches:
             files.add(batch_of(batch))
-        tables = [take_units(path) for path in files.paths()]
+        tables = [take_units(path, SCHEMA) for path in files.paths()]
         assert [path for path in folder.rglob("*") if path.is_file()] == []
         return [list(zip(*table.to_pydict().values(), strict=True)) for table in tables], files
 
 
-@pytest.fixture(params=[1, 1 << 24], ids=["written at once", "written at the end"])
+@pytest.fixture(params=[1, 1 << 25], ids=["written at once", "written at the end"])
 def portion(request, monkeypatch):
     monkeypatch.setattr(run_files, "_WRITTEN_AT_ONCE", request.param)
 

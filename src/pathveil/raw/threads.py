@@ -9,15 +9,20 @@ from typing import TypeVar
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-_MAX_THREADS = 8
 
-
-def in_threads(work: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[Result]:
+def in_threads(
+    work: Callable[[Job], Result], jobs: Iterable[Job], *, most: int = 8
+) -> Iterator[Result]:
     """Like ``map``, in threads; jobs are taken only a little ahead of the results.
 
     Worth it where the work is done outside Python: Arrow and compiled kernels.
+
+    Args:
+        work: what to do with a job.
+        jobs: the jobs.
+        most: the number of threads, if the machine has as many cores.
     """
-    threads = min(_MAX_THREADS, os.cpu_count() or 1)
+    threads = min(most, os.cpu_count() or 1)
     waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         try:

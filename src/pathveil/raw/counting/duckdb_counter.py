@@ -42,9 +42,9 @@ from pathveil.raw.spilling import spill_folder
 from pathveil.raw.steps import VisitSteps
 from pathveil.raw.threads import in_threads
 
-# What Python, its libraries and the arrays of one level need beside DuckDB.
-_SHARE: Final = 0.5
-_FILES_IN_MEMORY: Final = 64  # with what becomes of one, each takes some times its size
+_SHARE: Final = 0.5  # for DuckDB; the rest is for Python, its libraries, pieces and files
+_BOUNDED_AT_ONCE: Final = 4  # files; each takes some times its size, with what becomes of it
+_FILES_IN_MEMORY: Final = 96
 _COUNTS_AT_ONCE: Final = 1 << 16
 _READING: Final = 0.6  # of the time, the rest is bounding; about
 _SETTINGS: Final = (
@@ -159,7 +159,6 @@ class DuckDbCounter(SqlCounter):
     ) -> RunFiles:
         """All rows of the source, coded and by unit, on disk."""
         files = RunFiles(folder, form.schema, self._memory // _FILES_IN_MEMORY)
-        self._exit.callback(files.abandon)
 
         def read(piece: Callable[[], RawRows]) -> tuple[EncodedPiece, Any]:
             encoded = steps.encode(steps.with_instants(piece()))
@@ -172,7 +171,7 @@ class DuckDbCounter(SqlCounter):
                 self.dropped.unordered += piece.unordered
                 self.dropped.outside += piece.outside
                 files.add(runs)
-            files.close()
+            files.flush()
         except OSError:
             raise InputError(_FULL) from None
         return files
@@ -181,12 +180,12 @@ class DuckDbCounter(SqlCounter):
         size = len(self.universe)
 
         def bound(path: Path) -> tuple[Any, int, int, int]:
-            visits = read_runs(take_units(path), form, hashed=steps.is_sample)
+            visits = read_runs(take_units(path, form.schema), form, hashed=steps.is_sample)
             bounded = steps.bound(visits, size)
             numbers = (bounded.over_the_cap, bounded.repeats, bounded.past_the_grid)
             return write_wide(bounded, self.height), *numbers
 
-        for batch, over, repeated, past in in_threads(bound, files.paths()):
+        for batch, over, repeated, past in in_threads(bound, files.paths(), most=_BOUNDED_AT_ONCE):
             self.dropped.over_the_cap += over
             self.dropped.repeats += repeated
             self.dropped.past_the_grid += past
@@ -220,11 +219,8 @@ class DuckDbCounter(SqlCounter):
     def _problem(self, error: Exception) -> str:
         if isinstance(self._failure, InputError | ParameterError):
             return str(self._failure)
-        if type(error).__name__ in ("OutOfMemoryException", "IOException") or isinstance(
-            error, OSError
-        ):
-            return _FULL
-        return _FAILED
+        is_full = type(error).__name__ in ("OutOfMemoryException", "IOException")
+        return _FULL if is_full or isinstance(self._failure, OSError | MemoryError) else _FAILED
 
 
 def _driver() -> Any:
