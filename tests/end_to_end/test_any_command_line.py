@@ -285,8 +285,11 @@ class Bench:
     def _restore(self):
         os.chdir(self.folder.parent)
         for place in self.folder.parent.iterdir():  # where it works, its home, its temporary files
-            shutil.rmtree(place)
-            place.mkdir()
+            if place.is_dir():
+                shutil.rmtree(place)
+                place.mkdir()
+            else:  # what was written to ".."
+                place.unlink()
         shutil.copytree(self._stock, self.folder, symlinks=True, dirs_exist_ok=True)
         os.chdir(self.folder)
         self.before = contents(self.folder.parent)
@@ -318,6 +321,15 @@ def bench(stock, folder, tmp_path_factory, pathveil, monkeypatch):  # noqa: ARG0
     return Bench(stock, folder, tmp_path_factory.mktemp("said"))
 
 
+def asks_for_json(arguments):
+    """Whether --json is an option here; after another option it may be that one's value."""
+    before = ["", *arguments]
+    return any(
+        word == "--json" and not previous.startswith("-")
+        for previous, word in zip(before, arguments, strict=False)
+    )
+
+
 def check(bench, arguments):
     """What holds for every command line."""
     result, before, after = bench.run(arguments)
@@ -327,7 +339,7 @@ def check(bench, arguments):
         assert "unexpectedly" not in said, (arguments, result)
     assert not any(Path(name).name.startswith(UNDER_WAY) for name in after), arguments
     if result.code == 0:
-        if "--json" in arguments and "--help" not in arguments:
+        if asks_for_json(arguments) and "--help" not in arguments:
             json.loads(result.out)
         return
     assert "error: " in result.err, (arguments, result)

@@ -106,6 +106,12 @@ def test_a_page_is_never_written_into_a_bundle(refuses, pathveil):
     assert pathveil("verify", "release").code == 0
 
 
+@pytest.mark.parametrize("out", ["", ".", "/"])
+@pytest.mark.usefixtures("release")
+def test_a_page_needs_a_name(refuses, out):
+    refuses("evaluate", "taps.csv", "release", *COLUMNS, "--out", out, says="name of a file")
+
+
 def test_a_bundle_with_an_internal_file_is_refused(release, refuses):
     (release / "INTERNAL-evaluation.html").write_text("smuggled in")
     refuses("evaluate", "taps.csv", "release", *COLUMNS, says="must not be published")

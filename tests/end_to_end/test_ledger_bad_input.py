@@ -140,6 +140,11 @@ def test_a_request_that_can_not_be_met(refuses, arguments, says):
     refuses("ledger", *arguments, *LEDGER, says=says)
 
 
+@pytest.mark.parametrize("command", ["show", "verify"])
+def test_a_home_that_nobody_has(refuses, command):
+    refuses("ledger", command, "--ledger", "~nobody-here/ledger.db", says="Nobody has the home")
+
+
 def limited(monkeypatch, setting):
     monkeypatch.setattr(sqlite_store, "_SETTINGS", [*sqlite_store._SETTINGS, setting])
 

@@ -118,7 +118,9 @@ def assert_nothing_raw(folder):
     for path in sorted(folder.parent.rglob("*")):
         if path.is_file() and path.name != "taps.csv":
             assert CARD.encode() not in path.read_bytes(), path
-    assert list((folder.parent / "temporary").iterdir()) == []
+    # The tests' own PostgreSQL server may have put its lock there.
+    left = {path.name for path in (folder.parent / "temporary").iterdir()}
+    assert left <= {".lockfile"}
     assert list((folder.parent / "home").iterdir()) == []
 
 

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from pathveil.errors import ReleaseError
+from pathveil.errors import ParameterError, ReleaseError
 from pathveil.model.certificate import CERTIFICATE_FILE
 from pathveil.model.new_folders import new_parents
 from pathveil.release.bundle import INTERNAL_MARK
@@ -21,8 +21,11 @@ def internal_path(path: Path) -> Path:
     """The path under which an artefact is written: its name begins with ``INTERNAL-``.
 
     Raises:
+        ParameterError: if it has no name, as a folder's "." has none.
         ReleaseError: if it would lie inside a release bundle.
     """
+    if not path.name:
+        raise ParameterError("The figures need the name of a file, such as evaluation.html.")
     folder = path.absolute().parent
     refuse_bundle(folder)
     return path if path.name.startswith(PREFIX) else path.with_name(PREFIX + path.name)

@@ -46,7 +46,13 @@ class SqliteStore:
     def __init__(self, path: Path) -> None:
         if "\0" in str(path):
             raise LedgerError("The path of a ledger can't hold a NUL character.")
-        self._path = path.expanduser().absolute()
+        try:
+            self._path = path.expanduser().absolute()
+        except RuntimeError:
+            raise LedgerError(
+                f"Nobody has the home folder in {str(path)[:200]!r}; for a file whose name begins "
+                "with ~ write ./~…"
+            ) from None
         self.label = f"the ledger {path}"
 
     def read(self) -> list[Row]:
