@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathveil.mechanism import ranges as module
-from pathveil.mechanism.noisy_table import sparse_table, streamed_table
+from pathveil.mechanism.noisy_table import sparse_table
 from pathveil.mechanism.randomness import Randomness
 from pathveil.mechanism.ranges import ranges
 
@@ -53,8 +53,8 @@ def test_every_cell_is_in_exactly_one_range(stream):
 def test_how_an_engine_cuts_its_blocks_decides_nothing(stream, seed):
     occupied, counts, blocks = stream
     public = (CELLS, Fraction(1, 4), 3)
-    whole = sparse_table(occupied, counts, *public, seeded(seed))
-    table = streamed_table(iter(blocks), *public, seeded(seed))
+    whole = sparse_table([(occupied, counts)], *public, seeded(seed))
+    table = sparse_table(iter(blocks), *public, seeded(seed))
     assert table.keys.tolist() == whole.keys.tolist()
     assert table.counts.tolist() == whole.counts.tolist()
     assert np.all(np.diff(table.keys) > 0)

@@ -188,8 +188,7 @@ def zone_table(
     counts = np.zeros(len(cells), dtype=np.int64)
     np.add.at(counts, which, exact.count)
     return sparse_table(
-        cells,
-        counts,
+        [(cells, counts)],
         pairs,
         zoning.both.zone_epsilon,
         zoning.both.zone_threshold,
@@ -229,8 +228,7 @@ def location_table(
     occupied = starts[place[kept]] + taxonomy.rank[exact.location[kept]]
     order = np.argsort(occupied)
     return sparse_table(
-        occupied[order],
-        exact.count[kept][order],
+        [(occupied[order], exact.count[kept][order])],
         cells,
         epsilon,
         threshold,

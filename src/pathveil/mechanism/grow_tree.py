@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.mechanism.candidates import Candidates
-from pathveil.mechanism.noisy_table import streamed_table
+from pathveil.mechanism.noisy_table import sparse_table
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.noisy_tree import NoisyPrefixTree
 from pathveil.model.parameters import Parameters
@@ -77,7 +77,7 @@ def grow_level(
     blocks, and a block is forgotten before the next is asked for.
     """
     candidates = Candidates.of(survivors, parameters)
-    table = streamed_table(
+    table = sparse_table(
         ((candidates.cells_of(block), block.count) for block in exact),
         candidates.cells,
         parameters.level_epsilon,

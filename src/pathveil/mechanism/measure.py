@@ -186,8 +186,7 @@ def _measure_tree(
         exact = ExactCounts.gathered(counter.count_children(survivors))
         theta = smallest_threshold(measurement.epsilon, labels, INVENTED_CHILDREN)
         table = sparse_table(
-            exact.node * labels + exact.location,
-            exact.count,
+            [(exact.node * labels + exact.location, exact.count)],
             len(expanded) * labels,
             measurement.epsilon,
             theta,
@@ -250,7 +249,7 @@ def _table(
         return _dense(cells, size, measurement, randomness)
     occupied, counts = _occupied(cells, size)
     theta = smallest_threshold(measurement.epsilon, size, invented)
-    return sparse_table(occupied, counts, size, measurement.epsilon, theta, randomness)
+    return sparse_table([(occupied, counts)], size, measurement.epsilon, theta, randomness)
 
 
 def _occupied(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -27,8 +27,7 @@ def dense_table(counts: NDArray[np.int64], epsilon: Fraction, randomness: Random
 
 
 def sparse_table(
-    occupied: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    blocks: Iterable[Cells],
     cells: int,
     epsilon: Fraction,
     threshold: int,
@@ -36,33 +35,15 @@ def sparse_table(
 ) -> NoisyTable:
     """The cells whose noisy count reaches the threshold, empty ones among them.
 
+    Of the exact counts one range at a time is held (`ranges`), and of the rest what passed.
+
     Args:
-        occupied: int64, sorted; the cells with a count ≥ 1.
-        counts: their exact counts.
+        blocks: the cells with a count ≥ 1 and their exact counts, ascending. How they are cut into
+            blocks does not matter: the same words give the same table.
         cells: the number of all cells.
         epsilon: the noise parameter of one count.
         threshold: θ.
         randomness: where the words come from.
-    """
-    return streamed_table([(occupied, counts)], cells, epsilon, threshold, randomness)
-
-
-def streamed_table(
-    blocks: Iterable[Cells],
-    cells: int,
-    epsilon: Fraction,
-    threshold: int,
-    randomness: Randomness,
-) -> NoisyTable:
-    """The same from a stream, of which a range at a time is held, and what passed (`ranges`).
-
-    Args:
-        blocks: the occupied cells and their exact counts, ascending. How the stream is cut into
-            blocks does not matter: the same words give the same table.
-        cells: as for `sparse_table`.
-        epsilon: as for `sparse_table`.
-        threshold: as for `sparse_table`.
-        randomness: as for `sparse_table`.
     """
     passed = [
         _passing(part, epsilon, threshold, randomness) for part in ranges(blocks, cells)

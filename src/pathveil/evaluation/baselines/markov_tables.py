@@ -85,4 +85,4 @@ def _noisy(
         occupied = np.flatnonzero(counts)
         counts = counts[occupied]
     theta = smallest_threshold(epsilon, size, INVENTED_CELLS)
-    return sparse_table(occupied, counts, size, epsilon, theta, randomness)
+    return sparse_table([(occupied, counts)], size, epsilon, theta, randomness)

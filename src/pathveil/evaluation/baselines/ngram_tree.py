@@ -51,8 +51,7 @@ def _measure(
         position[nodes] = np.arange(len(nodes))
         own = position[exact.node] >= 0
         table = sparse_table(
-            position[exact.node[own]] * plan.symbols + exact.location[own],
-            exact.count[own],
+            [(position[exact.node[own]] * plan.symbols + exact.location[own], exact.count[own])],
             len(nodes) * plan.symbols,
             plan.noise(budget),
             plan.threshold(budget),

@@ -12,6 +12,7 @@ is given, with ties broken by their contents.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from secrets import token_hex
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from pathveil.errors import InputError, ParameterError
 from pathveil.raw.counting.protocol import ExactCounts
-from pathveil.raw.counting.spark_waiting import Asking, tell_spark
+from pathveil.raw.counting.spark_waiting import ask_spark, tell_spark
 from pathveil.raw.counting.sql_counter import (
     ORDER,
     SqlCounter,
@@ -73,8 +74,7 @@ class SparkCounter(SqlCounter):
         self._name = f"pathveil_{token_hex(8)}"
         self._views: set[str] = set()
         self._kept: Any = None
-        asking = Asking(self._session)
-        asking.ask(lambda: self._prepare(source.frame, plan.columns, steps, form))
+        ask_spark(self._session, lambda: self._prepare(source.frame, plan.columns, steps, form))
 
     @property
     def engine(self) -> str:
@@ -115,16 +115,16 @@ class SparkCounter(SqlCounter):
         self._show(self._kept, "trajectories")
 
     def _count(self, level: int, paths: NDArray[np.int32]) -> Iterator[ExactCounts]:
-        asking = Asking(self._session)
-        counts = asking.ask(lambda: self._counts(level, paths))
+        ask = partial(ask_spark, self._session)
+        counts = ask(lambda: self._counts(level, paths))
         blocks = None
         try:
-            total = asking.ask(counts.count)
+            total = ask(counts.count)
             ranges = max(-(-total // _FETCHED_AT_ONCE), 1)
-            blocks = asking.ask(lambda: _in_order(counts, ranges))
+            blocks = ask(lambda: _in_order(counts, ranges))
             for number in range(ranges):
                 fetched = blocks.where(f"part = {number}")
-                for row in sorted(asking.ask(fetched.collect), key=lambda row: row.place):
+                for row in sorted(ask(fetched.collect), key=lambda row: row.place):
                     block = exact_counts(*_unpack(row.block))
                     total -= len(block.count)
                     yield block

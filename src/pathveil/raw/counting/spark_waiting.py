@@ -27,49 +27,42 @@ _FAILED: Final = (
 )
 
 
-class Asking:
-    """Calls that belong together, because some go on with the jobs that others began.
+def ask_spark(session: Any, call: Callable[[], T]) -> T:
+    """Run a call that starts jobs.
+
+    It runs in a thread of its own, so that a signal gets through, and under a tag, so that its
+    jobs, and no others of the session, are cancelled then.
 
     Args:
         session: a Spark session.
+        call: what to run.
+
+    Raises:
+        InputError: if the call fails with anything but an error of our own, or if there was no
+            worker for as long as `TIMEOUT_SETTING` says. Nothing leads from it to Spark's
+            exception, whose message may quote a row.
     """
+    tag = f"pathveil-{token_hex(8)}"
+    workers = _Workers(session)
 
-    def __init__(self, session: Any) -> None:
-        self._session = session
-        self._tag = f"pathveil-{token_hex(8)}"
-        self._workers = _Workers(session)
+    def tagged() -> T:
+        session.addTag(tag)
+        return call()
 
-    def ask(self, call: Callable[[], T]) -> T:
-        """Run a call that starts jobs, or that waits for one.
-
-        It runs in a thread of its own, so that a signal gets through, and under a tag, so that its
-        jobs, and no others of the session, are cancelled then.
-
-        Raises:
-            InputError: if the call fails with anything but an error of our own, or if there was no
-                worker for as long as `TIMEOUT_SETTING` says. Nothing leads from it to Spark's
-                exception, whose message may quote a row.
-        """
-
-        def tagged() -> T:
-            self._session.addTag(self._tag)
-            return call()
-
-        answer = _begun(tagged)
-        self._workers.expect()
-        try:
-            while not wait([answer], timeout=_TICK).done:
-                self._workers.check()
-            return answer.result()
-        except PathveilError:
-            _cancel(self._session, self._tag, answer)
-            raise
-        except Exception:  # noqa: BLE001, S110  (whatever it is, its message may quote a row)
-            pass
-        except BaseException:
-            _cancel(self._session, self._tag, answer)
-            raise
-        raise InputError(_FAILED)
+    answer = _begun(tagged)
+    try:
+        while not wait([answer], timeout=_TICK).done:
+            workers.check()
+        return answer.result()
+    except PathveilError:
+        _cancel(session, tag, answer)
+        raise
+    except Exception:  # noqa: BLE001, S110  (whatever it is, its message may quote a row)
+        pass
+    except BaseException:
+        _cancel(session, tag, answer)
+        raise
+    raise InputError(_FAILED)
 
 
 def tell_spark(call: Callable[[], object]) -> None:
@@ -108,16 +101,12 @@ class _Workers:
 
     def __init__(self, session: Any) -> None:
         self._timeout = _seconds(session.conf.get(TIMEOUT_SETTING, _DEFAULT_TIMEOUT))
+        self._seen = time.monotonic()
         self._context: Any = None
         with suppress(Exception):
             context = session.sparkContext
             is_local = str(context.master).partition("[")[0] == "local"
             self._context = None if is_local else context
-        self.expect()
-
-    def expect(self) -> None:
-        """Begin to wait."""
-        self._seen = time.monotonic()
 
     def check(self) -> None:
         """Look.
