@@ -1,7 +1,40 @@
 """Settings for every test."""
 
+import pytest
 from hypothesis import HealthCheck, settings
+from tests.noise import NOISE
 
-# The first example of a test may have to compile; how long that takes says nothing.
-settings.register_profile("pathveil", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("pathveil")
+# The first example of a test may have to compile; how long that takes says nothing. The examples
+# of `make test` are always the same ones; with --noise real, hypothesis looks for new ones.
+COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("same", derandomize=True, **COMMON)
+settings.register_profile("new", **COMMON)
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--noise",
+        default="1",
+        help="a seed for the noise drawn in the tests' process; 'real': the operating system's",
+    )
+
+
+def pytest_configure(config):
+    noise = config.getoption("noise")
+    settings.load_profile("new" if noise == "real" else "same")
+    if noise != "real":
+        NOISE.inject(noise)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef, request):
+    # By a name of its own: which test needs a shared fixture first is the schedule's choice.
+    parameter = getattr(request, "param_index", 0)
+    with NOISE.of(f"{fixturedef.baseid}::{fixturedef.argname}[{parameter}]"):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    with NOISE.of(item.nodeid):
+        return (yield)
