@@ -469,6 +469,23 @@ def test_enter_means_what_is_typed_and_not_what_was_suggested_before(two):
     assert "S0005" in page.locator(".chosen li").inner_text()
 
 
+def test_suggestions_on_their_way_do_not_open_a_list_that_was_closed(two):
+    page = two.open("count")
+    box = page.locator("input[role=combobox]")
+    box.fill("S000")
+    page.locator("[role=option]").first.wait_for()
+    held = []
+    page.route("**/api/locations*", lambda route: held.append(route))  # noqa: PLW0108
+    with page.expect_request("**/api/locations*"):
+        box.press("1")
+    box.press("Escape")
+    assert len(held) == 1
+    held[0].continue_()
+    page.wait_for_timeout(300)
+    assert box.get_attribute("aria-expanded") == "false"
+    assert page.locator("[role=listbox]").is_hidden()
+
+
 def test_suggestions_are_accessible(two, axe):
     page = two.open("count")
     page.locator("input[role=combobox]").fill("a")

@@ -89,6 +89,8 @@ export function combobox({ label, picked, keepText = false, placeholder = "Type 
   }
 
   function close() {
+    ask.forget(); // suggestions that are still on their way would open the list again
+    isWaiting = false;
     open(false);
     input.removeAttribute("aria-activedescendant");
     if (keepText && !input.value.trim()) picked(null);
