@@ -51,7 +51,7 @@ test: setup browser lint
 	$(BIN)/pytest -n auto --dist loadgroup -m "not long"
 
 test-all: setup browser lint spark
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto --dist loadgroup --noise real
 
 bench: setup
 	$(BIN)/python bench/run.py

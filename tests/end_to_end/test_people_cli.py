@@ -31,7 +31,7 @@ def taps(folder):
 
 @pytest.mark.usefixtures("taps")
 def test_a_sample_is_published_and_said(pathveil):
-    choices = ["--epsilon", "8", "--height", "3", "--keep", "sample"]
+    choices = ["--epsilon", "8", "--height", "3", "--keep", "sample", "--method", "full"]
     assert pathveil(*PUBLISH, *STOPS, *choices).code == 0
     release = read_release("out")
     # The first trips alone would never be at B. 5 in 6 of a sample are: 333, deviation 7.5, and

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pathveil.synthesis.denoise import FLAT_AFTER, posterior, sparse_estimates
+from pathveil.synthesis.popularity import PLAIN_MEDIAN
 
 # All draws are seeded: a test that passes once passes always.
 SCALE = 10.0
@@ -34,6 +35,22 @@ def test_no_cells_no_estimates():
 @pytest.mark.parametrize("seed", range(5))
 def test_a_table_of_noise_is_empty(seed):
     assert not sparse_estimates(laplace(1000, seed), SCALE).value.any()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_outlier_is_doubted_and_many_are_believed(seed):
+    noisy = np.append(laplace(120, seed), [round(6 * SCALE)] * 4)
+    plain = {"floor": PLAIN_MEDIAN}
+    assert sparse_estimates(noisy, SCALE, doubt=5, **plain).value[-4:].min() > 4 * SCALE
+    one = noisy[:-3]
+    assert sparse_estimates(one, SCALE, **plain).value[-1] > SCALE
+    assert not sparse_estimates(one, SCALE, doubt=5, **plain).value.any()
+
+
+def test_a_count_far_below_zero_is_none():
+    known = posterior(np.array([-100_000, 0, 500]), SCALE, doubt=5)
+    assert known.mean[0] == pytest.approx(0, abs=0.1)
+    assert known.mean[2] == 500
 
 
 def test_large_counts_keep_their_value_and_the_variance_of_the_noise():

@@ -1,5 +1,6 @@
 """The first stage denoised, and the candidates chosen from it."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -38,6 +39,9 @@ def popularity(total, visits, *, noise=10, seed=None):
     )
 
 
+ANY = {"total": table([1000], 1)}  # so that the shapes decide
+
+
 def test_what_stands_out_is_a_candidate():
     visits = np.zeros(400, dtype=np.int64)
     visits[[3, 70, 399]] = [500, 2000, 900]
@@ -62,7 +66,7 @@ def test_candidates_keep_their_columns():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_alone_has_no_candidates(seed):
-    noisy = popularity(0, np.zeros(1000), seed=seed)
+    noisy = replace(popularity(0, np.zeros(1000), seed=seed), **ANY)
     assert len(choose_candidates(noisy)) == 0
     assert estimate_popularity(noisy).total == 0
 
@@ -98,3 +102,29 @@ def test_visits_to_rare_places_stay_unnamed():
     estimates = estimate_popularity(noisy)
     assert choose_candidates(noisy).tolist() == [7]
     assert estimates.unnamed_visits == pytest.approx(200_000, rel=0.15)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_does_not_make_short_trajectories_long(seed):
+    """2,000 trajectories of 1 to 8 visits: none is taken for a longer one.
+
+    Denoised together with the short ones, so that an outlier is as likely as any of those, 370 to
+    1,050 of them were taken for trajectories of more than 16 visits.
+    """
+    possible = possible_shapes(20)
+    shapes = np.zeros(possible.shape, dtype=np.int64)
+    shapes[:8][possible[:8]] = 2000 // np.count_nonzero(possible[:8])
+    noisy = popularity(2000, np.full(20, 400), seed=seed)
+    noisy = replace(noisy, shapes=table(shapes.ravel(), 20, seed))
+    estimated = estimate_popularity(noisy).lengths.value
+    assert estimated[8:].sum() == 0
+    assert estimated[:8].sum() == pytest.approx(2000)
+
+
+def test_noise_alone_is_hardly_ever_a_trajectory():
+    """Measured: 21 of 600. With every length under one prior 181 were, so 30 of 100."""
+    some = [
+        estimate_popularity(replace(popularity(0, np.zeros(20), noise=20, seed=seed), **ANY)).total
+        for seed in range(100)
+    ]
+    assert np.count_nonzero(some) < 10

@@ -24,6 +24,7 @@ EM_ROUNDS = 60
 # what can't be told from noise counts as empty.
 EMPTY_AT_FIRST = 0.5
 SMALLEST_VARIANCE = 1.0  # counts are whole: nothing is known better than that
+_POSSIBLE = 1e-9  # no count is impossible
 _TINY = 1e-300
 
 
@@ -63,6 +64,7 @@ def posterior(
     hidden: int = 0,
     threshold: int | None = None,
     floor: float = 1.0,
+    doubt: float = 0.0,
 ) -> Posterior:
     """The posterior of counts x ≥ 0 that were measured as x + noise.
 
@@ -72,6 +74,8 @@ def posterior(
         hidden: how many more cells the table has, whose noisy counts are below ``threshold``.
         threshold: θ, if the table lists only what reached it.
         floor: counts below it are all the same to a relative error.
+        doubt: how many nats likelier than noise alone the best prior must make the table; if it
+            does not, every cell is taken for empty.
     """
     values = noisy.astype(np.float64)
     if scale < SMALLEST_SCALE or not len(values):
@@ -90,6 +94,10 @@ def posterior(
     likelihood = np.exp(-np.abs(centres[:, None] - grid) / scale) * step / (2 * scale)
     hiding = _probability_below(float(threshold or 0), grid, scale)
     prior = _likeliest_prior(cells, likelihood, float(hidden), hiding)
+    alone = np.maximum(likelihood[:, 0], _TINY)
+    gained = cells @ np.log(np.maximum(likelihood @ prior, _TINY) / alone)
+    if gained + hidden * np.log(hiding @ prior / hiding[0]) < doubt:
+        prior = _nothing(len(grid))
     chances = _normalised(likelihood * prior)
     mean = chances @ grid
     variance = chances @ grid**2 - mean**2
@@ -112,6 +120,7 @@ def sparse_estimates(
     hidden: int = 0,
     threshold: int | None = None,
     floor: float = 1.0,
+    doubt: float = 0.0,
 ) -> Estimates:
     """Posterior means, but 0 stays 0; the arguments are those of `posterior`.
 
@@ -119,7 +128,7 @@ def sparse_estimates(
     crumbs would be many visits that nobody made, so where the median is next to nothing it is
     taken instead.
     """
-    known = posterior(noisy, scale, hidden=hidden, threshold=threshold, floor=floor)
+    known = posterior(noisy, scale, hidden=hidden, threshold=threshold, floor=floor, doubt=doubt)
     negligible = known.median < scale / 2
     value = np.where(negligible, np.minimum(known.median, known.mean), known.mean)
     return Estimates(value, known.variance)
@@ -154,8 +163,15 @@ def _likeliest_prior(
         expected = cells @ _normalised(likelihood * prior)
         if hidden > 0:
             expected += hidden * hiding * prior / (hiding @ prior)
-        prior = expected + 1e-9  # no count is impossible
+        prior = expected + _POSSIBLE
         prior /= prior.sum()
+    return prior
+
+
+def _nothing(size: int) -> NDArray[np.float64]:
+    """The prior of a table whose cells are all empty."""
+    prior = np.full(size, _POSSIBLE)
+    prior[0] = 1.0
     return prior
 
 

@@ -1,0 +1,53 @@
+"""How many trajectories the default method needs: a table of docs/accuracy.md.
+
+    python -m bench.few --runs 5
+
+Simulated weeks of few riders, methods side by side at equal ε; 1 is the error of who answers
+nothing but 0. INTERNAL: it compares raw data with releases.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from bench.accuracy import METHODS, Yardstick, line
+from pathveil import TrajectoryDatabase, simulate_week
+
+RIDERS, STOPS = (400, 2_000, 10_000, 50_000), (20, 100)
+COMPARED = ("empty", "full", "calibrated")
+
+
+def mean_errors(yardstick: Yardstick, method: str, epsilon: str, runs: int) -> str:
+    """The errors of the paper's queries of up to 3 locations, and of single locations."""
+    figures = [
+        list(yardstick.figures(METHODS[method](yardstick.database, epsilon)))
+        for _ in range(1 if method == "empty" else runs)
+    ]
+    mean = np.mean(figures, axis=0)
+    return f"{mean[0]:.2f}/{mean[4]:.2f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--epsilon", default="1")
+    parser.add_argument("--runs", type=int, default=5)
+    options = parser.parse_args()
+    line(["riders", "stops", *COMPARED])
+    line(["---"] * (2 + len(COMPARED)))
+    for stops in STOPS:
+        for riders in RIDERS:
+            week = simulate_week(riders, stops, seed=1)
+            yardstick = Yardstick(
+                TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
+            )
+            errors = (
+                mean_errors(yardstick, method, options.epsilon, options.runs) for method in COMPARED
+            )
+            line([f"{riders:,}", f"{stops}", *errors])
+
+
+if __name__ == "__main__":
+    if not Path("bench").is_dir():
+        raise SystemExit("Run it from the project's root: python -m bench.few")
+    main()
