@@ -44,6 +44,11 @@ def beats(measure: Measure, ours: float, theirs: float) -> bool | None:
     return badness(measure, ours) < badness(measure, theirs)
 
 
+def escaped(text: str) -> str:
+    """As a cell of a Markdown table."""
+    return text.replace("|", "\\|")
+
+
 def compare(
     database: TrajectoryDatabase, title: str, epsilon: str, methods: list[str], runs: int
 ) -> Iterator[str]:
@@ -71,14 +76,14 @@ def compare(
             f"**{value:.4g}**" if badness(measure, value) == best else f"{value:.4g}"
             for value in values
         ]
-        name = f"{measure.name} ({measure.better})".replace("|", "\\|")
+        name = escaped(f"{measure.name} ({measure.better})")
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
         ours = float(figures["calibrated"][row])
         for method, theirs in zip(methods, values, strict=True):
             if method == "empty" and measure.key in UNBEATABLE:
                 continue
             if method != "calibrated" and beats(measure, ours, theirs) is False:
-                where = f"{title}, ε = {epsilon} | {measure.name}"
+                where = f"{title}, ε = {epsilon} | {escaped(measure.name)}"
                 yield f"{where} | {method} | {ours:.4g} | {theirs:.4g}"
 
 
@@ -102,7 +107,7 @@ def main() -> None:
     print("| where | measure | to | calibrated | theirs |")
     print("|---|---|---|---|---|")
     for loss in losses:
-        print(f"| {loss.replace('max|Q|', 'max Q')} |")
+        print(f"| {loss} |")
 
 
 if __name__ == "__main__":
