@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pathveil import TrajectoryDatabase, publish, simulate_week
 from pathveil.evaluation.baselines.markov import publish_markov
@@ -60,6 +61,14 @@ class Yardstick:
         for what in ("trips", "lengths", "visits", "transitions"):
             yield jensen_shannon(getattr(raw, what), getattr(it, what))
 
+    def mean_figures(self, method: str, epsilon: str, runs: int) -> NDArray[np.float64]:
+        """The means over runs with fresh noise; an empty release has none."""
+        figures = [
+            list(self.figures(METHODS[method](self.database, epsilon)))
+            for _ in range(1 if method == "empty" else runs)
+        ]
+        return np.mean(figures, axis=0)
+
 
 def load(name: str) -> TrajectoryDatabase:
     if name == SIMULATED:
@@ -94,12 +103,7 @@ def main() -> None:
         yardstick = Yardstick(load(name))
         for epsilon in options.epsilons:
             for method in options.methods:
-                runs = 1 if method == "empty" else options.runs
-                figures = [
-                    list(yardstick.figures(METHODS[method](yardstick.database, epsilon)))
-                    for _ in range(runs)
-                ]
-                mean = np.mean(figures, axis=0)
+                mean = yardstick.mean_figures(method, epsilon, options.runs)
                 line(
                     [
                         name,

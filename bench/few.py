@@ -9,23 +9,11 @@ nothing but 0. INTERNAL: it compares raw data with releases.
 import argparse
 from pathlib import Path
 
-import numpy as np
-
-from bench.accuracy import METHODS, Yardstick, line
+from bench.accuracy import Yardstick, line
 from pathveil import TrajectoryDatabase, simulate_week
 
 RIDERS, STOPS = (400, 2_000, 10_000, 50_000), (20, 100)
 COMPARED = ("empty", "full", "calibrated")
-
-
-def mean_errors(yardstick: Yardstick, method: str, epsilon: str, runs: int) -> str:
-    """The errors of the paper's queries of up to 3 locations, and of single locations."""
-    figures = [
-        list(yardstick.figures(METHODS[method](yardstick.database, epsilon)))
-        for _ in range(1 if method == "empty" else runs)
-    ]
-    mean = np.mean(figures, axis=0)
-    return f"{mean[0]:.2f}/{mean[4]:.2f}"
 
 
 def main() -> None:
@@ -41,9 +29,11 @@ def main() -> None:
             yardstick = Yardstick(
                 TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
             )
-            errors = (
-                mean_errors(yardstick, method, options.epsilon, options.runs) for method in COMPARED
+            means = (
+                yardstick.mean_figures(method, options.epsilon, options.runs) for method in COMPARED
             )
+            # The paper's queries of up to 3 locations, and single locations.
+            errors = (f"{mean[0]:.2f}/{mean[4]:.2f}" for mean in means)
             line([f"{riders:,}", f"{stops}", *errors])
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.noise import NOISE
+from tests.noise import Noise
+
+NOISE = pytest.StashKey[Noise]()
 
 # The first example of a test may have to compile; how long that takes says nothing. The examples
 # of `make test` are always the same ones; with --noise real, hypothesis looks for new ones.
@@ -20,21 +22,21 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    noise = config.getoption("noise")
-    settings.load_profile("new" if noise == "real" else "same")
-    if noise != "real":
-        NOISE.inject(noise)
+    seed = config.getoption("noise")
+    settings.load_profile("new" if seed == "real" else "same")
+    config.stash[NOISE] = Noise(seed)
+    config.stash[NOISE].inject()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef, request):
     # By a name of its own: which test needs a shared fixture first is the schedule's choice.
-    parameter = getattr(request, "param_index", 0)
-    with NOISE.of(f"{fixturedef.baseid}::{fixturedef.argname}[{parameter}]"):
+    name = f"{fixturedef.baseid}::{fixturedef.argname}[{request.param_index}]"
+    with request.config.stash[NOISE].of(name):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    with NOISE.of(item.nodeid):
+    with item.config.stash[NOISE].of(item.nodeid):
         return (yield)

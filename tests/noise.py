@@ -17,20 +17,23 @@ from pathveil.mechanism import randomness
 
 
 class Noise:
-    """A stream for each test and each fixture, by its name."""
+    """A stream for each test and each fixture, by its name.
 
-    def __init__(self):
-        self._seed = None
+    Args:
+        seed: text; "real" for the operating system's noise.
+    """
+
+    def __init__(self, seed):
+        self._seed = seed
         self._streams = []
 
-    def inject(self, seed):
-        """From now on, the gate draws from these streams."""
-        self._seed = seed
-        randomness.os = SimpleNamespace(urandom=self._draw)
+    def inject(self):
+        """From now on, the gate of this process draws here."""
+        randomness.os = SimpleNamespace(urandom=self.draw)
 
     @contextmanager
     def of(self, name):
-        """While this runs, words come from the stream of this name."""
+        """While this runs, bytes come from the stream of this name."""
         digest = hashlib.sha256(f"{self._seed}:{name}".encode()).digest()
         self._streams.append(np.random.default_rng(list(digest)))  # noqa: TID251
         try:
@@ -38,8 +41,7 @@ class Noise:
         finally:
             self._streams.pop()
 
-    def _draw(self, size):
-        return self._streams[-1].bytes(size) if self._streams else os.urandom(size)
-
-
-NOISE = Noise()
+    def draw(self, size):
+        """As `os.urandom`."""
+        is_real = self._seed == "real" or not self._streams
+        return os.urandom(size) if is_real else self._streams[-1].bytes(size)

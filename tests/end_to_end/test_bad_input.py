@@ -679,3 +679,10 @@ def test_json_output_is_not_mixed_with_errors(pathveil):
     assert (result.code, result.out) == (2, "")
     good = pathveil(*publish_arguments(), "--json")
     assert json.loads(good.out)["status"] == "PRIVATE"
+
+
+@pytest.mark.usefixtures("small")
+def test_only_a_rehearsal_does_without_a_place_for_the_release(refuses, pathveil):
+    refuses(*publish_arguments(out=None), says="Missing option '--out' / '-o'")
+    assert pathveil(*publish_arguments(out=None), "--dry-run").code == 0
+    refuses(*publish_arguments(out="taps.csv"), "--dry-run", says="exists already")

@@ -174,13 +174,17 @@ def test_a_file_that_leaves_nothing_says_what_to_look_at_and_a_rehearsal_is_free
     pathveil("ledger", "init", "taps", "--limit", "1", "--ledger", "book.db")
     result = pathveil(
         *("publish", "taps.csv", "--universe", "stops.csv", "--epsilon", "1", "--height", "2"),
-        *("--out", "out", "--dataset", "taps", "--ledger", "book.db", "--dry-run", "--json"),
+        *("--dataset", "taps", "--ledger", "book.db", "--dry-run", "--json"),
     )
     assert result.code == 0
     assert result.json() == {"dry_run": True, "charged": False}
     assert advice in result.err
     assert "No visit is left: the release is empty." in result.err
-    assert not Path("out").exists()
+    assert sorted(path.name for path in Path.cwd().iterdir()) == [
+        "book.db",
+        "stops.csv",
+        "taps.csv",
+    ]
     shown = pathveil("ledger", "show", "taps", "--ledger", "book.db", "--json").json()
     assert shown["datasets"][0]["spent"] == "0"
 

@@ -30,14 +30,16 @@ def publish(
     universe: options.Universe,
     height: options.Height,
     out: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--out",
             "-o",
-            help="Folder for the release bundle; it must not exist yet.",
+            help="Folder for the release bundle; it must not exist yet. Only --dry-run does "
+            "without.",
             rich_help_panel="The output",
+            show_default=False,
         ),
-    ],
+    ] = None,
     epsilon: options.Epsilon = None,
     epsilon_per_trip: options.EpsilonPerTrip = None,
     taxonomy: options.Taxonomy = None,
@@ -139,6 +141,7 @@ def publish(
     from pathveil.cli.reading import read_with
     from pathveil.cli.summary import print_summary
     from pathveil.cli.taxonomies import zones_for
+    from pathveil.errors import ParameterError
     from pathveil.model.budget import Budget
     from pathveil.model.label_discovery import DISCOVER
     from pathveil.model.parameters import Parameters
@@ -148,7 +151,13 @@ def publish(
     from pathveil.release.bundle import check_free
 
     # All that can be refused is refused before a row is read.
-    check_free(out)
+    if out is not None:
+        check_free(out)
+    elif not dry_run:
+        raise ParameterError(
+            "Missing option '--out' / '-o': a new folder for the release. Only --dry-run does "
+            "without."
+        )
     if master is not None:
         engines.check_cluster_request(query, table)
     elif dataset is None:
@@ -203,7 +212,7 @@ def publish(
             time_grid=grid,
         ) as database,
     ):
-        if dry_run:
+        if dry_run or out is None:
             _print_rehearsal(json=json)
             return
         release = publish_with_progress(database, parameters, charge)
