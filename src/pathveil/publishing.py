@@ -122,11 +122,22 @@ def publish_with(
     progress: Progress = lambda _done, _height: None,
     charge: Charge | None = None,
 ) -> Release:
-    """Publish with parameters that were chosen, checked and charged before the data was read."""
+    """Publish with parameters that were chosen, checked and charged before the data was read.
+
+    The charge is used up before anything is drawn: it pays for this release and no other.
+
+    Raises:
+        ParameterError: if the charge is not for these parameters, or the noise is injected.
+        LedgerError: if the charge paid for a release already.
+    """
     spent = (parameters.budget, parameters.delta)
     if charge is not None and (charge.budget, charge.delta) != spent:
         raise ParameterError("The charge is not the budget of the parameters.")
+    if charge is not None and not randomness.is_private:
+        raise ParameterError("Injected noise protects nobody: it is not charged to a ledger.")
     with _noted(charge):
+        if charge is not None:
+            charge.begin()
         release = _publish(database, parameters, randomness, progress)
         return release.read_by(database.rules).paid_by(charge)
 

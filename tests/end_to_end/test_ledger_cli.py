@@ -128,7 +128,7 @@ def test_nothing_is_drawn_before_the_charge(pathveil, monkeypatch):
     monkeypatch.setattr(randomness.Randomness, "words", watched)
     assert pathveil(*charged_publish()).code == 0
     assert seen
-    assert all(kinds == ["opened", "defined", "charged"] for kinds in seen)
+    assert all(kinds == ["opened", "defined", "charged", "begun"] for kinds in seen)
     assert [event.kind for event in entries()][-1] == "published"
 
 
@@ -167,7 +167,7 @@ def test_the_default_ledger_is_at_home_or_where_the_environment_says(pathveil, m
     monkeypatch.setenv("PATHVEIL_LEDGER", "mine.db")
     assert pathveil("ledger", "init", "taps", "--limit", "2").code == 0
     assert pathveil(*publish_arguments(epsilon="1", dataset="taps")).code == 0
-    assert len(entries("mine.db")) == 4
+    assert len(entries("mine.db")) == 5
 
 
 @pytest.mark.usefixtures("week")
@@ -221,7 +221,7 @@ def test_ledger_verify_export_and_import(pathveil, refuses):
     head = result["head"]
     assert pathveil("ledger", "export", *LEDGER).json()["head"] == head
     assert pathveil("ledger", "verify", "--expect-head", head, *LEDGER).code == 0
-    assert pathveil("ledger", "verify", "--export", "kept.json", "--json").json()["entries"] == 4
+    assert pathveil("ledger", "verify", "--export", "kept.json", "--json").json()["entries"] == 5
     refuses("ledger", "verify", "--expect-head", "0" * 64, *LEDGER, says="the hash you kept")
     refuses("ledger", "export", "--out", "kept.json", *LEDGER, says="File exists")
     entry = pv.read_release("out").ledger.entry_sha256
@@ -241,9 +241,11 @@ def test_history_is_json_too(pathveil):
         entry["event"]["kind"]
         for entry in pathveil("ledger", "history", "taps", "--json", *LEDGER).json()["entries"]
     ]
-    assert kinds == ["defined", "charged", "published"]
+    assert kinds == ["defined", "charged", "begun", "published"]
     shown = pathveil("ledger", "history", *LEDGER).out
-    assert all(word in shown for word in ("opened", "limit", "charge", "release", "of entry 2"))
+    assert all(
+        word in shown for word in ("opened", "limit", "charge", "noise", "release", "of entry 2")
+    )
 
 
 # Python
@@ -259,10 +261,10 @@ def test_publish_from_python(pathveil):
     ledger = pv.Ledger.open("ledger.db")
     ledger.init("taps", "2")
     release = pv.publish(small_database(), epsilon="1", height=2, ledger=ledger.dataset("taps"))
-    assert [event.kind for event in entries()] == ["opened", "defined", "charged"]
+    assert [event.kind for event in entries()] == ["opened", "defined", "charged", "begun"]
     release.write("out")
     release.write("again", csv=True)  # the same noise: nothing more is spent
-    assert [event.kind for event in entries()][3:] == ["published", "published"]
+    assert [event.kind for event in entries()][4:] == ["published", "published"]
     for bundle in ("out", "again"):
         assert pathveil("verify", bundle, *LEDGER).code == 0
     with pytest.raises(LedgerError, match="asks for 3/2, and 1 remains"):

@@ -119,7 +119,8 @@ def print_history(ledger: "Ledger", name: str | None, *, json: bool) -> None:
 
 
 def _dataset_of(entry: "Entry", entries: tuple["Entry", ...]) -> str | None:
-    event = entries[entry.event.charge].event if entry.event.kind == "published" else entry.event
+    charge = getattr(entry.event, "charge", None)
+    event = entry.event if charge is None else entries[charge].event
     return getattr(event, "dataset", None)
 
 
@@ -135,6 +136,8 @@ def _told(entry: "Entry", books: "Books") -> tuple[str, str, str]:
         who = f"{event.population}, " if event.population else ""
         delta = f"δ = {event.delta}, " if event.delta != "0" else ""
         return "charge", event.epsilon, f"{who}{delta}{released}"
+    if event.kind == "begun":
+        return "noise", "", f"of entry {event.charge}"
     if event.kind == "published":
         return "release", "", f"of entry {event.charge}"
     return "opened", "", ""

@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathveil.errors import LedgerError
 from pathveil.ledger.chain import Chain
 from pathveil.ledger.composition import Tally
-from pathveil.ledger.entries import Charged, Defined, Entry, Published, exact
+from pathveil.ledger.entries import Begun, Charged, Defined, Entry, Published, exact
 from pathveil.ledger.periods import Span, span_of
 from pathveil.suggestions import did_you_mean
 
@@ -140,10 +140,17 @@ class Dataset:
 
 @dataclass(slots=True)
 class Books:
-    """All the datasets of a ledger, by name, in the order in which they were set up."""
+    """All the datasets of a ledger, by name, in the order in which they were set up.
+
+    Attributes:
+        datasets: by name.
+        charges: every charge, by the number of its entry.
+        begun: the charges for which noise was begun: each pays for that release and no other.
+    """
 
     datasets: dict[str, Dataset] = field(default_factory=dict)
     charges: dict[int, Payment] = field(default_factory=dict)
+    begun: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, chain: Chain) -> "Books":
@@ -178,6 +185,20 @@ class Books:
             )
         return self.datasets[name]
 
+    def check_unused(self, charge: int) -> None:
+        """Refuse to begin a release on what is no charge, or paid for a release already.
+
+        Raises:
+            LedgerError: if so.
+        """
+        if charge not in self.charges:
+            raise LedgerError(f"Entry {charge} is no charge.")
+        if charge in self.begun or self.charges[charge].certificates:
+            raise LedgerError(
+                f"Entry {charge} of the ledger paid for a release already. A charge pays for one, "
+                "finished or not: charge again for another."
+            )
+
     def _enter(self, entry: Entry, digest: str) -> None:
         event = entry.event
         if isinstance(event, Defined):
@@ -189,6 +210,9 @@ class Books:
             payment = Payment(entry.number, digest, entry.time, event.population, epsilon, delta)
             dataset.pay(payment)
             self.charges[entry.number] = payment
+        elif isinstance(event, Begun):
+            self.check_unused(event.charge)
+            self.begun.add(event.charge)
         elif isinstance(event, Published):
             if event.charge not in self.charges:
                 raise LedgerError(f"Entry {event.charge} is no charge.")

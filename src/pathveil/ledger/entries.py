@@ -63,6 +63,13 @@ class Charged(_Part):
     delta: ExactOrZero = Field(description="δ: 0, unless the release is only approximately DP.")
 
 
+class Begun(_Part):
+    """Noise is about to be drawn for a charge: from now on it pays for no other release."""
+
+    kind: Literal["begun"] = "begun"
+    charge: int = Field(ge=1, description="The number of the entry that pays for it.")
+
+
 class Published(_Part):
     """The run of a charge wrote a bundle with this certificate."""
 
@@ -71,7 +78,7 @@ class Published(_Part):
     certificate_sha256: Hash
 
 
-Event = Annotated[Opened | Defined | Charged | Published, Field(discriminator="kind")]
+Event = Annotated[Opened | Defined | Charged | Begun | Published, Field(discriminator="kind")]
 
 
 class Entry(_Part):

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 from pathveil.errors import LedgerError
 from pathveil.ledger.books import Books
 from pathveil.ledger.chain import Chain
-from pathveil.ledger.entries import DISJOINT, Charged, Defined, Entry, Event, Opened, Published
+from pathveil.ledger.entries import (
+    DISJOINT,
+    Begun,
+    Charged,
+    Defined,
+    Entry,
+    Event,
+    Opened,
+    Published,
+)
 from pathveil.ledger.locating import locate
 from pathveil.ledger.naming import check_name, check_period, check_reason
 from pathveil.model.budget import Budget
@@ -231,20 +240,26 @@ class Account:
             LedgerError: if it is over the limit (nothing was charged), or the ledger can't be
                 written.
         """
-        event = Charged(
-            dataset=self.name, population=self.population, epsilon=str(budget), delta=str(delta)
-        )
 
         def decide(books: Books, now: datetime) -> Event:
             books.dataset(self.name).check_affords(budget.epsilon, delta, now, self.population)
-            return event
+            return self.charged(budget, delta)
 
         return Charge(self, budget, delta, self.ledger._append(decide))  # noqa: SLF001
+
+    def charged(self, budget: Budget, delta: Fraction) -> Charged:
+        """The event that charges this."""
+        return Charged(
+            dataset=self.name, population=self.population, epsilon=str(budget), delta=str(delta)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """A charge that was made: what a run has to show for itself.
+    """A charge that was made: what a run has to show for itself, and may use once.
+
+    That it was used stands in the ledger, not in this object: a copy of it, in another thread or
+    process, pays for nothing more.
 
     Attributes:
         account: what was charged.
@@ -275,6 +290,34 @@ class Charge:
         return (
             f"ε = {self.budget}{delta} stays charged to {self.account.name!r}{who}, entry {number}."
         )
+
+    def begin(self) -> Entry:
+        """Use the charge up, before the first noise is drawn: a second time is refused.
+
+        One exclusive transaction looks and writes, so of two that begin at once one is refused.
+
+        Raises:
+            LedgerError: if a release was begun on it already, or the ledger does not hold this
+                very charge. Nothing may be drawn then.
+        """
+        number = self.entry.number
+
+        def decide(books: Books, _now: datetime) -> Event:
+            self._check_held(books)
+            books.check_unused(number)
+            return Begun(charge=number)
+
+        return self.account.ledger._append(decide)  # noqa: SLF001
+
+    def _check_held(self, books: Books) -> None:
+        """Refuse what only looks like a charge: made by hand, or of another ledger."""
+        held = books.charges.get(self.entry.number)
+        said = self.account.charged(self.budget, self.delta)
+        if held is None or held.hash != self.entry.hash or self.entry.event != said:
+            raise LedgerError(
+                f"The ledger's entry {self.entry.number} is not this charge: it is another ledger, "
+                "or the charge was made by hand. Nothing was drawn."
+            )
 
     def published(self, certificate_sha256: str) -> Entry:
         """Record that a bundle with this certificate was written for the charge.
