@@ -12,6 +12,8 @@ source. In SQL, for every engine alike::
 
 Inside a trajectory, visits are sorted by their order values and ties by location code, so that
 every engine sees the same trajectory; without an order column they keep the order of the source.
+Codes are places in the public universe, or, if it is yet to be discovered, in the order of the
+labels' bytes (`observed`): which of two locations comes first is public, or follows from the two.
 
 A visit to a location outside the universe is dropped before this, so a trajectory without a
 visit inside the universe does not exist: it neither takes one of the c places nor becomes an

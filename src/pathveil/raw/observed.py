@@ -2,11 +2,20 @@
 
 Which labels occur is a fact about people. Nothing but `mechanism.discover` may use it, and what
 that returns is a public universe.
+
+While rows are read, labels are numbered as they come. That number depends on everybody's rows (and
+on which thread was first), so nothing may be decided by it: once all rows are read, labels have
+codes in the order of their bytes. A code still depends on which other labels there are, but which
+of two labels has the smaller code does not, and that is all that bounding looks at when it breaks a
+tie.
+It is also the order of the universe that discovery returns, so a tie is broken as it would be over
+that universe.
 """
 
 from threading import Lock
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pathveil.errors import InputError
 from pathveil.model.time_grid import MAX_PAIRS
@@ -17,11 +26,12 @@ from pathveil.raw.sources.cells import Texts
 from pathveil.raw.sources.encoding import EncodedPiece, encode
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.sources.text_codes import MALFORMED, TextCodes, hash_texts
+from pathveil.raw.trajectory_ids import order_of_bytes
 from pathveil.raw.visit_times import TimedPlaces, VisitTimes
 
 
 class ObservedUniverse(Universe):
-    """All labels of a source, as they come. Private: its repr tells nothing.
+    """All labels of a source, in the order of their bytes. Private: its repr tells nothing.
 
     Unlike a public universe it may be empty, and hold labels that nothing could print.
     """
@@ -53,7 +63,7 @@ class LabelCollector:
         self._lock = Lock()
 
     def encode(self, rows: RawRows) -> EncodedPiece:
-        """Add the labels of a piece, and encode it."""
+        """Add the labels of a piece, and encode it with numbers that are not codes yet."""
         hashes = hash_texts(rows.location)
         usable = np.flatnonzero(hashes != MALFORMED)
         with self._lock:
@@ -61,8 +71,8 @@ class LabelCollector:
             places = NamedPlaces(self._codes)
             return encode(rows, places if self._times is None else TimedPlaces(places, self._times))
 
-    def universe(self) -> ObservedUniverse:
-        """All labels, in the order of their codes.
+    def finish(self) -> "tuple[ObservedUniverse, NDArray[np.int32]]":
+        """All labels in the order of their bytes; and the code of each number, int32.
 
         Raises:
             InputError: if they are too many for the slots of the time grid.
@@ -72,7 +82,11 @@ class LabelCollector:
             raise InputError(
                 "There are too many different labels for so many slots; use a coarser time grid."
             )
-        return ObservedUniverse(_strings(self._codes.values))
+        labels = self._codes.values
+        order = order_of_bytes(labels)
+        code_of = np.empty(len(order), dtype=np.int32)
+        code_of[order] = np.arange(len(order), dtype=np.int32)
+        return ObservedUniverse(_strings(labels.take(order))), code_of
 
 
 def _strings(texts: Texts) -> list[str]:

@@ -4,7 +4,7 @@ This module is cheap to import; what does the work is imported when it is called
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pathveil.model.time_grid import TimeGrid
@@ -190,11 +190,15 @@ def _bounded(
 
     def bound(bucket: int) -> BoundedTrajectories:
         visits = partitions.visits(bucket, hashed=steps.is_sample)
+        if code_of is not None:
+            visits = replace(visits, location=code_of[visits.location])
         return steps.bound(visits, len(locations))
 
     with portion(0, _READING):
         partitions = Partitions(list(in_threads(read, source.pieces(plan.columns))))
-    locations = labels.universe() if isinstance(plan.universe, str) else plan.universe
+    locations, code_of = (
+        labels.finish() if isinstance(plan.universe, str) else (plan.universe, None)
+    )
     parts = []
     for part in in_threads(bound, range(BUCKETS)):
         parts.append(part)

@@ -23,14 +23,15 @@ def rank_trajectory_ids(ids: Texts) -> NDArray[np.int32]:
     order = np.arange(len(ids))
     if not canonical:
         # Bytes settle only what the numbers leave open, so sort by them first.
-        order = _order_of_bytes(ids)
+        order = order_of_bytes(ids)
     order = order[np.lexsort((number[order], ~is_number[order]))]
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return rank
 
 
-def _order_of_bytes(ids: Texts) -> NDArray[np.int64]:
+def order_of_bytes(ids: Texts) -> NDArray[np.int64]:
+    """The places of some texts, which lie one after the other, in the order of their bytes."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
