@@ -384,6 +384,12 @@ def test_an_export_that_was_changed_is_refused(used, change, says):
         read_export(json.dumps(content).encode())
 
 
+def test_an_export_that_says_something_twice_is_refused(used):
+    text = json.dumps(document(used)).replace('"head":', '"head": "0", "head":', 1)
+    with pytest.raises(LedgerError, match="says something twice"):
+        read_export(text.encode())
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b"1e999"])
 def test_what_is_no_export_is_refused(content):
     with pytest.raises(LedgerError, match="not an exported ledger"):

@@ -2,16 +2,20 @@
 
 import json
 import os
+import resource
 import shutil
 import stat
+from contextlib import contextmanager
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pathveil as pv
 from pathveil.errors import ParameterError, ReleaseError
-from pathveil.release import signing_keys
+from pathveil.release import signature, signing_keys
 from pathveil.release.bundle import verify_bundle
 from pathveil.release.signature import Signer, check_signature, sign_bundle
 from pathveil.release.signing_keys import make_keys, read_private_key, read_public_key
@@ -177,6 +181,115 @@ def test_a_damaged_bundle_is_not_signed_and_a_signed_one_not_twice(home, bundle)
     assert not (bundle / "signature.json").exists()
 
 
+def test_of_two_that_sign_at_once_one_wins_and_its_signature_stays(home, bundle):
+    (bundle / "signature.json").unlink()
+    quick = Signer("quick", read_private_key(home / "key"))
+    slow = Signer("slow", read_private_key(home / "other"))
+
+    def overtaken(directory):
+        verify_bundle(directory)
+        sign_bundle(directory, quick, verify_bundle)
+
+    with pytest.raises(ReleaseError, match="signed by another run"):
+        sign_bundle(bundle, slow, overtaken)
+    assert check_signature(bundle, quick.key.public_key()).signer == "quick"
+
+
+@contextmanager
+def room_for(length):
+    """No file may grow beyond so many bytes: what a full disk does to a writer, without a disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (length, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_signature_that_does_not_fit_on_the_disk_leaves_nothing(home, bundle):
+    (bundle / "signature.json").unlink()
+    signer = Signer("me", read_private_key(home / "key"))
+    with room_for(200), pytest.raises(ReleaseError, match="Can't write"):
+        sign_bundle(bundle, signer, verify_bundle)
+    assert not (bundle / "signature.json").exists()
+
+
+def multiple(scalar, point):
+    """The scalar-th multiple of a point of the curve, by its law of addition."""
+    prime, d = 2**255 - 19, -121665 * pow(121666, -1, 2**255 - 19)
+    total = (0, 1)
+    for _ in range(scalar):
+        (x, y), (u, v) = total, point
+        share = d * x * u * y * v
+        total = (
+            (x * v + y * u) * pow(1 + share, -1, prime) % prime,
+            (y * v + x * u) * pow(1 - share, -1, prime) % prime,
+        )
+    return total
+
+
+def points_of_low_order():
+    """The eight points whose eighth multiple is the neutral one, found from the curve alone."""
+    prime = 2**255 - 19
+    d = -121665 * pow(121666, -1, prime) % prime
+    root = pow(2, (prime - 1) // 4, prime)  # of minus one
+    # A point of order 8 has x² = -y² or x² = y² (its double has y = 0), and d·y⁴ ± 2·y² - 1 = 0.
+    found = {(0, 1), (0, prime - 1), (root, 0), (prime - root, 0)}
+    for y in signing_keys._LOW_ORDER - {0, 1, prime - 1}:
+        for x in (root * y % prime, -root * y % prime):
+            if (-x * x + y * y - 1 - d * x * x * y * y) % prime == 0:
+                found.add((x, y))
+    return found
+
+
+def test_the_points_of_low_order_are_eight():
+    points = points_of_low_order()
+    assert len(points) == 8
+    assert all(multiple(8, point) == (0, 1) for point in points)
+
+
+def encoded(point, spelling=0):
+    x, y = point
+    return (y + spelling * (2**255 - 19) | (x & 1) << 255).to_bytes(32, "little")
+
+
+def test_a_key_for_which_anybody_can_sign_is_refused(home, bundle, tmp_path):
+    """A forgery that OpenSSL accepts: the neutral point, R the neutral point, S zero."""
+    nobody = encoded((0, 1))
+    path = bundle / "signature.json"
+    found = signature.SignatureFile.model_validate_json(path.read_bytes())
+    forged = found.model_copy(
+        update={"public_key": nobody.hex(), "signature": (nobody + bytes(32)).hex()}
+    )
+    Ed25519PublicKey.from_public_bytes(nobody).verify(nobody + bytes(32), forged.message())
+    path.write_text(forged.text(), encoding="utf-8")
+    with pytest.raises(ReleaseError, match="does not hold"):
+        check_signature(bundle)
+    for point in points_of_low_order():
+        spellings = (0, 1) if point[1] < 19 else (0,)
+        for spelling in spellings:
+            key = Ed25519PublicKey.from_public_bytes(encoded(point, spelling))
+            pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+            (tmp_path / "nobody.pub").write_bytes(pem)
+            with pytest.raises(ParameterError, match="anybody can sign"):
+                read_public_key(tmp_path / "nobody.pub")
+    assert not signing_keys.is_low_order(signing_keys.raw(read_public_key(home / "key.pub")))
+
+
+def test_a_certificate_that_says_something_twice_is_refused(home, bundle):
+    """Other readers take the first of two names, we took the last."""
+    path = bundle / "privacy-certificate.json"
+    text = path.read_text(encoding="utf-8")
+    start = text.index('"epsilon"')
+    path.write_text(f'{text[:start]}"epsilon": "0.001", {text[start:]}', encoding="utf-8")
+    (bundle / "signature.json").unlink()
+    with pytest.raises(ReleaseError, match="says something twice"):
+        verify_bundle(bundle)
+    signer = Signer("me", read_private_key(home / "key"))
+    with pytest.raises(ReleaseError, match="says something twice"):
+        sign_bundle(bundle, signer, verify_bundle)
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"null", b"\xff", b"{" * 10_000, b"1" * 10])
 def test_what_is_no_signature_is_refused(bundle, content):
     (bundle / "signature.json").write_bytes(content)
@@ -219,6 +332,26 @@ def test_a_key_is_never_overwritten(tmp_path):
         make_keys(tmp_path / "new")
     assert (tmp_path / "key").read_bytes() == before
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("room", [0, 60, 115])
+def test_a_disk_without_room_for_a_key_keeps_nothing_of_it(tmp_path, room):
+    with room_for(room), pytest.raises(ParameterError, match="Can't write the key"):
+        make_keys(tmp_path / "key")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_public_half_that_can_not_be_written_takes_the_private_one_away(tmp_path, monkeypatch):
+    write = signing_keys.write_new
+
+    def full(path, content, mode):
+        with room_for(60 if path.suffix == ".pub" else 10_000):
+            write(path, content, mode)
+
+    monkeypatch.setattr(signing_keys, "write_new", full)
+    with pytest.raises(ParameterError, match="Can't write the key"):
+        make_keys(tmp_path / "key")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_key_does_not_go_into_a_release(bundle):

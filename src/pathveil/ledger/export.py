@@ -6,6 +6,7 @@ from typing import Any
 from pathveil.errors import LedgerError
 from pathveil.ledger.chain import Chain
 from pathveil.ledger.entries import VERSION, Row
+from pathveil.model.json_text import RepeatedNameError, read_json
 
 FORMAT = "pathveil-ledger"
 _LONGEST = 200_000_000
@@ -40,8 +41,12 @@ def read_export(content: bytes) -> Chain:
 
 def _document(content: bytes) -> dict[str, Any]:
     try:
-        document = json.loads(content) if len(content) <= _LONGEST else None
-    except (ValueError, RecursionError):
+        document = read_json(content) if len(content) <= _LONGEST else None
+    except RepeatedNameError:
+        raise LedgerError(
+            "The exported ledger says something twice: readers would differ about what it says."
+        ) from None
+    except ValueError:
         document = None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise LedgerError("That is not an exported ledger; `pathveil ledger export` writes one.")

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE, Certificate
+from pathveil.model.json_text import RepeatedNameError, read_json
 from pathveil.model.parameters import Parameters
 from pathveil.model.preparation import Preparation
 from pathveil.model.taxonomy import Taxonomy
@@ -147,7 +148,9 @@ def read_certificate(directory: Path) -> Certificate:
     """The certificate of a bundle, validated against its schema."""
     path = directory / CERTIFICATE_FILE
     try:
-        return Certificate.model_validate_json(path.read_bytes())
+        content = path.read_bytes()
+        read_json(content)
+        return Certificate.model_validate_json(content)
     except FileNotFoundError:
         raise ReleaseError(f"{directory} is not a release: it has no {CERTIFICATE_FILE}.") from None
     except OSError as error:
@@ -155,6 +158,14 @@ def read_certificate(directory: Path) -> Certificate:
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "its syntax"
         raise ReleaseError(f"{path} does not match the certificate's schema, at {where}.") from None
+    except RepeatedNameError:
+        raise ReleaseError(
+            f"{path} says something twice: readers would differ about what it says."
+        ) from None
+    except ValueError:
+        raise ReleaseError(
+            f"{path} does not match the certificate's schema, at its syntax."
+        ) from None
 
 
 def _check_not_internal(directory: Path) -> None:

@@ -19,7 +19,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.model.certificate_parts import FileRecord
 from pathveil.release.file_records import SIGNATURE, file_records
-from pathveil.release.signing_keys import fingerprint, raw, require_cryptography
+from pathveil.release.signing_keys import (
+    fingerprint,
+    is_low_order,
+    raw,
+    require_cryptography,
+    write_new,
+)
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -115,10 +121,10 @@ def sign_bundle(directory: Path, signer: Signer, check: Callable[[Path], object]
     check(directory)
     text = signer.sign(directory)
     try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        write_new(path, text.encode(), 0o644)
+    except FileExistsError:  # another `sign` was quicker: what stands there is theirs
+        raise ReleaseError(f"{directory} was signed by another run at the same time.") from None
     except OSError as error:
-        path.unlink(missing_ok=True)
         raise ReleaseError(f"Can't write {path}: {error.strerror}.") from None
 
 
@@ -143,7 +149,7 @@ def check_signature(directory: Path, known: "Ed25519PublicKey | None" = None) ->
     require_cryptography()
     found = _read(path)
     key = bytes.fromhex(found.public_key)
-    if not _holds(found, key):
+    if is_low_order(key) or not _holds(found, key):
         raise ReleaseError(f"The signature in {path} does not hold: it was changed or forged.")
     present = file_records(directory)
     present.pop(SIGNATURE, None)

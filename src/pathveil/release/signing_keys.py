@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 PASSPHRASE = "PATHVEIL_KEY_PASSPHRASE"  # noqa: S105  (the variable's name, not a secret)
 PUBLIC_SUFFIX = ".pub"
 LARGEST_FILE = 1 << 16
+_FIELD = 2**255 - 19
+# The y of the points of order 1, 2, 4 and (two of them) 8 on the curve of Ed25519.
+_EIGHTH = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
+_LOW_ORDER = frozenset({0, 1, _FIELD - 1, _EIGHTH, _FIELD - _EIGHTH})
 
 
 def require_cryptography() -> None:
@@ -67,12 +71,16 @@ def make_keys(path: Path) -> "Ed25519PublicKey":
     public = key.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
-    _write_new(path, private, 0o600)
     try:
-        _write_new(public_path, public, 0o644)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+        write_new(path, private, 0o600)
+        try:
+            write_new(public_path, public, 0o644)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        raise ParameterError(f"Can't write the key {path}: {reason}.") from None
     return key.public_key()
 
 
@@ -124,6 +132,8 @@ def read_public_key(path: Path) -> "Ed25519PublicKey":
         raise ParameterError(f"{path} is not a public key in PEM form.") from None
     if not isinstance(key, Ed25519PublicKey):
         raise ParameterError(f"{path} is not an Ed25519 key.")
+    if is_low_order(raw(key)):
+        raise ParameterError(f"{path} is no key: anybody can sign anything in its name.")
     return key
 
 
@@ -132,6 +142,16 @@ def raw(key: "Ed25519PublicKey") -> bytes:
     from cryptography.hazmat.primitives import serialization
 
     return key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+
+
+def is_low_order(public_key: bytes) -> bool:
+    """Whether a public key is one of the eight points of low order, in any spelling.
+
+    No private key belongs to them: for the neutral point, R = 0 and S = 0 sign every message, and
+    for the others about every eighth. OpenSSL lets them pass.
+    """
+    height = int.from_bytes(public_key, "little") & ((1 << 255) - 1)  # the top bit is a sign
+    return height % _FIELD in _LOW_ORDER
 
 
 def fingerprint(public_key: bytes) -> str:
@@ -154,12 +174,19 @@ def _read(path: Path) -> tuple[bytes, int]:
         raise ParameterError(f"Can't read the key {path}: {error.strerror}.") from None
 
 
-def _write_new(path: Path, content: bytes, mode: int) -> None:
-    """Create a file with this mode from its first byte on; it must not exist."""
+def write_new(path: Path, content: bytes, mode: int) -> None:
+    """Create a file with this mode from its first byte on, whole and on the disk, or not at all.
+
+    Raises:
+        FileExistsError: if there is one already; it is left alone.
+        OSError: if it can't be written; nothing is left then.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a path"
-        raise ParameterError(f"Can't write the key {path}: {reason}.") from None
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)  # ours: we made it
+        raise
