@@ -42,6 +42,11 @@ class HeatMap:
     by: str
     description: str
 
+    @property
+    def most(self) -> int:
+        """The largest count, at least 1: without visits a day has no rows at all."""
+        return max(int(self.counts.max(initial=0)), 1)
+
 
 def count_hours(release: Released, *, locations: int = MOST_LOCATIONS) -> HeatMap | None:
     """The visits of a release by time; None if they have no times.
