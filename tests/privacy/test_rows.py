@@ -8,7 +8,9 @@ from collections import Counter
 
 import pytest
 
+from pathveil.model.time_grid import TimeGrid
 from pathveil.model.universe import Universe
+from pathveil.publishing import publish
 from pathveil.raw.reading import read_trajectories
 
 ROLES = {"unit": "who", "order": "when", "location": "where"}
@@ -69,3 +71,48 @@ def test_threads_that_race_to_number_the_labels_change_nothing(tmp_path):
     for db in read[1:]:
         assert db.universe.labels == read[0].universe.labels
         assert (db.codes == read[0].codes).all()
+
+
+GRID = TimeGrid.of([f"{hour:02d}:{minute:02d}" for hour in range(24) for minute in range(60)])
+TIMED = {"unit": "who", "time": "when", "location": "where", "time_grid": GRID}
+TIMED_OTHERS = [
+    (f"u{i}", f"2024-03-05T0{7 + k}:30:00", "AB"[k]) for i in range(900) for k in (0, 1)
+]
+
+
+def test_one_units_labels_do_not_stop_discovery_with_a_time_grid(tmp_path, monkeypatch):
+    """Pairs of so many labels and slots can't be numbered with 32 bits; of the named ones they can.
+
+    The limit is lowered, because a unit with two million rows would take a while to write down.
+    """
+    monkeypatch.setattr("pathveil.model.time_grid.MAX_PAIRS", 1440 * 9)
+    monkeypatch.setattr("pathveil.raw.observed.MAX_PAIRS", 1440 * 9, raising=False)
+    junk = [("x", "2024-03-05T07:30:00", f"junk {i}") for i in range(200)]
+    alone, neighbour = (
+        read_trajectories(write_csv(tmp_path / "rows.csv", rows), "discover", **TIMED)
+        for rows in (TIMED_OTHERS, junk + TIMED_OTHERS)
+    )
+    assert trajectories(alone) == {((450, "A"), (510, "B")): 900}
+    assert not trajectories(alone) - trajectories(neighbour)
+    release = publish(neighbour, epsilon="6", height=3, delta="1e-9", method="full")
+    assert release.universe.labels == ("A", "B")
+
+
+@pytest.mark.long
+def test_two_million_labels_of_one_unit_do_not_stop_discovery_with_a_time_grid(tmp_path):
+    """2³¹ - 1 over 1,440 slots is 1,491,308 labels: the real limit, from a file on disk."""
+    junk = [("x", "2024-03-05T07:30:00", f"{i:x}") for i in range(1_500_000)]
+    path = write_csv(tmp_path / "rows.csv", junk + TIMED_OTHERS)
+    db = read_trajectories(path, "discover", **TIMED)
+    assert trajectories(db)[((450, "A"), (510, "B"))] == 900
+    release = publish(db, epsilon="6", height=3, delta="1e-9", method="full")
+    assert release.universe.labels == ("A", "B")
+
+
+@pytest.mark.parametrize("cap", [1, 3])
+def test_what_a_unit_introduces_is_bounded_first(tmp_path, cap):
+    """Labels are those of the c trajectories that are used; no label of a dropped one is known."""
+    rows = [("x", f"2024-03-{day:02d}T08:00:00", f"{day:02d}") for day in range(1, 20)]
+    rules = {"split": "day", "max_trajectories_per_unit": cap}
+    db = read_trajectories(write_csv(tmp_path / "rows.csv", rows), "discover", **ROLES, **rules)
+    assert db.universe.labels == tuple(f"{day:02d}" for day in range(1, cap + 1))

@@ -187,20 +187,6 @@ def test_a_visit_outside_the_grid_names_nothing():
     assert publish(db, epsilon="6", height=2, delta="1e-9").universe.labels == ("in",)
 
 
-def test_more_labels_than_pairs_can_be_numbered_is_said_without_a_number(monkeypatch):
-    from pathveil.errors import InputError
-    from pathveil.raw import observed
-
-    monkeypatch.setattr(observed, "MAX_PAIRS", 40)
-    table = pa.table({"who": ["u"] * 2, "where": ["A", "B"], "when": ["2024-03-05T08:00:00"] * 2})
-    with pytest.raises(InputError, match="coarser time grid") as caught:
-        read_trajectories(
-            table, "discover", unit="who", location="where",
-            time="when", time_grid=TimeGrid.parse("1h"),
-        )  # fmt: skip
-    assert "2" not in str(caught.value)
-
-
 def test_common_labels_are_named_and_rare_ones_are_not():
     db = read([["A", "B"]] * 5000 + [["C", "A"]] * 3000 + [["secret"]])
     release = publish(db, epsilon="4", height=3, delta="1e-9")

@@ -19,7 +19,8 @@ class TrajectoryDatabase:
     Attributes:
         offsets: int64, shape (n + 1,); trajectory i is ``codes[offsets[i]:offsets[i + 1]]``.
         codes: int32, location codes into ``universe``; with a time grid pairs, coded
-            slot · |L| + location, whose slots never decrease within a trajectory.
+            slot · |L| + location, whose slots never decrease within a trajectory (int64 as long
+            as the universe is private: see `observed`).
         universe: the public universe.
         max_trajectories_per_unit: c, the largest number of rows that one unit (a person) can
             have contributed. The sensitivity of every count follows it.
@@ -95,7 +96,7 @@ class TrajectoryDatabase:
         """The same trajectories as sequences of locations."""
         if self.time_grid is None:
             return self
-        codes = self.codes % np.int32(len(self.universe))
+        codes = (self.codes % len(self.universe)).astype(np.int32, copy=False)
         return TrajectoryDatabase(
             self.offsets, codes, self.universe, self.max_trajectories_per_unit, rules=self.rules
         )

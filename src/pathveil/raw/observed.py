@@ -7,19 +7,29 @@ While rows are read, labels are numbered as they come. That number depends on ev
 on which thread was first), so nothing may be decided by it: once all rows are read, labels have
 codes in the order of their bytes. A code still depends on which other labels there are, but which
 of two labels has the smaller code does not, and that is all that bounding looks at when it breaks a
-tie.
-It is also the order of the universe that discovery returns, so a tie is broken as it would be over
-that universe.
+tie. It is also the order of the universe that discovery returns, so a tie is broken as it would be
+over that universe.
+
+What one unit may introduce is capped. Bounding comes first: the labels here are those of bounded
+trajectories, at most c of a unit, and what other rows of the unit name is forgotten. Of each
+trajectory `mechanism.discover` counts the first k distinct labels. So one unit adds at most c·k
+labels to those that have a count, each a count of at most c; a label without a count has no noise
+and can't be named. No visit is dropped on the way: which labels others name changes no trajectory.
+
+How many labels there are is private, and no number of them ends a run: an error would be an answer
+without noise. So pairs of a slot and a location are numbered with 64 bits until discovery has
+named the labels, whose number is public; only then must pairs fit the 32 bits of everything else.
 """
 
+from dataclasses import replace
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.errors import InputError
-from pathveil.model.time_grid import MAX_PAIRS
 from pathveil.model.universe import Universe
+from pathveil.raw.bounding import BoundedTrajectories
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.discretize import NamedPlaces
 from pathveil.raw.sources.cells import Texts
@@ -71,22 +81,29 @@ class LabelCollector:
             places = NamedPlaces(self._codes)
             return encode(rows, places if self._times is None else TimedPlaces(places, self._times))
 
-    def finish(self) -> "tuple[ObservedUniverse, NDArray[np.int32]]":
-        """All labels in the order of their bytes; and the code of each number, int32.
-
-        Raises:
-            InputError: if they are too many for the slots of the time grid.
-        """
-        if self._times is not None and len(self._codes) * self._times.slots > MAX_PAIRS:
-            # How many there are is private, so the message does not say it.
-            raise InputError(
-                "There are too many different labels for so many slots; use a coarser time grid."
-            )
-        labels = self._codes.values
-        order = order_of_bytes(labels)
+    def codes(self) -> NDArray[np.int32]:
+        """The code of each number: its place in the order of the labels' bytes."""
+        order = order_of_bytes(self._codes.values)
         code_of = np.empty(len(order), dtype=np.int32)
         code_of[order] = np.arange(len(order), dtype=np.int32)
-        return ObservedUniverse(_strings(labels.take(order))), code_of
+        return code_of
+
+    def introduced(
+        self, bounded: BoundedTrajectories
+    ) -> "tuple[BoundedTrajectories, ObservedUniverse]":
+        """The same trajectories over the labels that occur in them, and these.
+
+        Args:
+            bounded: trajectories of `codes`, or of pairs of a slot and such a code.
+        """
+        size = len(self._codes)
+        occurs = np.zeros(size, dtype=np.bool_)
+        occurs[bounded.codes % max(size, 1)] = True
+        old = np.flatnonzero(occurs)
+        offsets, codes = _recoded(bounded.offsets, bounded.codes, size, old)
+        labels = self._codes.values
+        labels = labels.take(order_of_bytes(labels)[old])
+        return replace(bounded, offsets=offsets, codes=codes), ObservedUniverse(_strings(labels))
 
 
 def _strings(texts: Texts) -> list[str]:
@@ -106,22 +123,38 @@ def restrict(database: TrajectoryDatabase, universe: Universe) -> TrajectoryData
     """The same trajectories over a universe of some of the labels; other visits are dropped.
 
     Times stay: a pair is coded slot · |L| + location, with the new |L|.
+
+    Raises:
+        ParameterError: if there are more pairs than can be numbered. Their number is public.
     """
-    size = np.int32(len(database.universe))
-    new_code = np.full(size, -1, dtype=np.int32)
-    old = [database.universe.code(label) for label in universe.labels]
-    new_code[old] = np.arange(len(universe), dtype=np.int32)
-    codes = new_code[database.without_times().codes]
-    is_kept = codes >= 0
-    codes = codes[is_kept]
-    if database.time_grid is not None:
-        codes += database.codes[is_kept] // size * np.int32(len(universe))
-    kept = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(is_kept)))
+    old = np.array([database.universe.code(label) for label in universe.labels], dtype=np.int64)
+    offsets, codes = _recoded(database.offsets, database.codes, len(database.universe), old)
     return TrajectoryDatabase.from_arrays(
-        kept[database.offsets],
+        offsets,
         codes,
         universe,
         max_trajectories_per_unit=database.max_trajectories_per_unit,
         time_grid=database.time_grid,
         rules=database.rules,
     )
+
+
+def _recoded(
+    offsets: NDArray[np.int64], codes: NDArray[Any], size: int, old: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Offsets and codes of the visits to some locations, which are numbered anew.
+
+    Args:
+        offsets: of the trajectories.
+        codes: slot · ``size`` + location, or locations, which are in slot 0.
+        size: how many locations there are now.
+        old: which of them stay, in their new order.
+    """
+    new_code = np.full(size, -1, dtype=np.int32)
+    new_code[old] = np.arange(len(old), dtype=np.int32)
+    slot, location = np.divmod(codes, max(size, 1))
+    location = new_code[location]
+    is_kept = location >= 0
+    kept = np.concatenate(([0], np.cumsum(is_kept, dtype=np.int64)))
+    pairs = slot[is_kept].astype(codes.dtype) * len(old) + location[is_kept]
+    return kept[offsets], pairs.astype(codes.dtype, copy=False)

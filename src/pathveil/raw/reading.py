@@ -161,7 +161,9 @@ def read_trajectories(
                 unreadable_orders=partitions.unordered,
             )
         )
-    return TrajectoryDatabase.from_arrays(
+    # How many pairs a private universe makes is nobody's business: it is not checked.
+    wrap = TrajectoryDatabase.from_arrays if locations is plan.universe else TrajectoryDatabase
+    return wrap(
         bounded.offsets,
         bounded.codes,
         locations,
@@ -192,16 +194,19 @@ def _bounded(
         visits = partitions.visits(bucket, hashed=steps.is_sample)
         if code_of is not None:
             visits = replace(visits, location=code_of[visits.location])
-        return steps.bound(visits, len(locations))
+        return steps.bound(visits, size)
 
     with portion(0, _READING):
         partitions = Partitions(list(in_threads(read, source.pieces(plan.columns))))
-    locations, code_of = (
-        labels.finish() if isinstance(plan.universe, str) else (plan.universe, None)
-    )
+    code_of = labels.codes() if is_open else None
+    size = len(plan.universe) if code_of is None else len(code_of)
     parts = []
     for part in in_threads(bound, range(BUCKETS)):
         parts.append(part)
         with portion(_READING, 1):
             report_progress(len(parts), BUCKETS)
-    return join(parts), partitions, locations
+    bounded = join(parts)
+    if isinstance(plan.universe, Universe):
+        return bounded, partitions, plan.universe
+    bounded, observed = labels.introduced(bounded)
+    return bounded, partitions, observed

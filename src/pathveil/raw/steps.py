@@ -6,7 +6,9 @@ after it, is decided here and nowhere else; so every engine counts the same traj
 argument for the sensitivity (`bounding`) is one argument.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from pathveil.model.trip_rules import TripRules
 from pathveil.model.universe import Universe
@@ -83,4 +85,8 @@ class VisitSteps:
         )
         if self.rules.collapse_repeats:
             bounded = collapse_repeats(bounded)
-        return bounded if self.times is None else self.times.on_grid(bounded, universe_size)
+        if self.times is None:
+            return bounded
+        if self.places is None:  # a private number of labels: any number of pairs must do
+            bounded = replace(bounded, codes=bounded.codes.astype(np.int64))
+        return self.times.on_grid(bounded, universe_size)
