@@ -109,3 +109,30 @@ def test_a_threshold_that_forgets_how_many_labels_a_unit_has_is_caught(monkeypat
     forgetful = lambda epsilon, _contribution, delta: smallest_threshold(epsilon, 1, delta)
     monkeypatch.setattr(discovery, "discovery_threshold", forgetful)
     assert betrayals(2000) > most_allowed(2000)
+
+
+def labels_added(monkeypatch):
+    """How much one unit adds to the counts of labels: without noise, over all thresholds."""
+    exact = Preparation("labels", 64 * Fraction(MOST_LABELS), MOST_LABELS, "", DELTA)
+    crowd = [[0]] * 10
+    walker = [*range(1, 3 * MOST_LABELS + 1)] * 2
+    universe = ObservedUniverse(["common", *(f"own {i}" for i in range(3 * MOST_LABELS))])
+    added = 0
+    for threshold in range(1, len(crowd) + 1):
+        monkeypatch.setattr(discovery, "discovery_threshold", lambda *_, t=threshold: t)
+        without, with_walker = (
+            discovery.discover(rows_to_database(rows, universe), exact, Randomness())
+            for rows in (crowd, [*crowd, walker])
+        )
+        added += len(with_walker) - len(without)
+    return added
+
+
+def test_a_trajectory_counts_for_its_first_labels_only(monkeypatch):
+    assert labels_added(monkeypatch) == MOST_LABELS
+
+
+def test_a_discovery_that_counts_twice_as_many_labels_is_caught(monkeypatch):
+    right = discovery.first_visits
+    monkeypatch.setattr(discovery, "first_visits", lambda *given: right(*given[:-1], 2 * given[-1]))
+    assert labels_added(monkeypatch) == 2 * MOST_LABELS

@@ -1,41 +1,80 @@
-"""The sensitivity argument of the calibrated method, checked: what one trajectory adds to a table.
+"""The sensitivity argument of the calibrated method, checked on the gate itself.
 
-The noise of every table is scaled to its plan's ``sensitivity``. These tests add one trajectory
-to an arbitrary database and measure by how much the exact tables change.
+The noise of every table is scaled to its line's ``sensitivity``. Here rows are read and measured
+twice through the real gate, with one unit more the second time and with noise so small that it
+is 0, and by how much the tables differ is compared with what their lines declare. The unit has
+more of everything than any cap lets through: more trips than c, more visits than h, more distinct
+locations than d. A gate that forgets a cap is caught, for every cap by the name of its table.
 """
 
+from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pathveil import Parameters, TrajectoryDatabase, Universe
+from pathveil import Parameters, TimeGrid, Universe, read_trajectories
+from pathveil.mechanism import measure as gate
+from pathveil.mechanism.randomness import Randomness
 from pathveil.model.measurement_plan import SHARES, MeasurementPlan
-from pathveil.model.time_grid import TimeGrid
-from pathveil.raw.candidate_prefixes import candidate_prefixes
-from pathveil.statistics.actions import action_counts
-from pathveil.statistics.first_visits import first_visits, move_cells, pair_cells
-from pathveil.statistics.reach import REACHES, reach_cells
-from pathveil.statistics.shapes import SHAPES, shape_cells
-from pathveil.statistics.slots import first_values, pauses, visit_slots
-from pathveil.statistics.visited_sets import bits_of, visited_sets
-from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
 
-SIZE = 5
-trajectory = st.lists(st.integers(0, SIZE - 1), max_size=30)
-databases = st.lists(trajectory, max_size=6)
-heights = st.integers(1, 14)
-candidate_sets = st.sets(st.integers(0, SIZE - 1)).map(sorted)
+SIZE = 20
+UNIVERSE = Universe([f"s{code:02}" for code in range(SIZE)])
+GRID = TimeGrid.parse("1h")
+NO_NOISE = Fraction(64)  # noise of this parameter is not 0 once in 10²⁷ cells
+EVERYWHERE = tuple(range(SIZE))
 
+# A trip is a list of (location, minutes since the visit before).
+trips = st.lists(st.tuples(st.integers(0, SIZE - 1), st.integers(0, 60)), max_size=24)
+units = st.lists(trips, min_size=1, max_size=5)
+heights, contributions = st.integers(1, 12), st.integers(1, 3)
+candidate_sets = st.sets(st.integers(0, SIZE - 1), min_size=1).map(lambda s: tuple(sorted(s)))
 
-def database(rows):
-    offsets = np.cumsum([0, *map(len, rows)])
-    codes = np.array([code for row in rows for code in row], dtype=np.int32)
-    return TrajectoryDatabase.from_arrays(offsets, codes, Universe("abcde"))
+# A walk to every location, twice: more visits than h, and more distinct locations than d.
+WALK = [(code % SIZE, 17) for code in range(2 * SIZE)]
+WALKER = [WALK] * 5
+# So many more visits to each location than to the next that one unit can't change the order of
+# the popular ones, which the gate takes from the noisy first stage: it is given, and the same.
+CROWD = [[[(code, 0)]] for code in range(SIZE) for _ in range(20 * code)]
 
 
-def plan_of(height, contribution=1, epsilon="1"):
+def database(people, contribution):
+    """What reading makes of everybody's rows."""
+    rows = [
+        (person, number, sum(pause for _, pause in trip[: i + 1]), UNIVERSE.labels[code])
+        for person, made in enumerate(people)
+        for number, trip in enumerate(made)
+        for i, (code, _) in enumerate(trip)
+    ]
+    who, trip, minute, where = zip(*rows, strict=True)
+    day = np.datetime64("2024-03-04T00:00", "s")
+    table = pa.table(
+        {
+            "who": pa.array(who),
+            "trip": pa.array(trip),
+            "when": pa.array(
+                day + np.array(minute, dtype="timedelta64[m]").astype("timedelta64[s]")
+            ),
+            "where": pa.array(where),
+        }
+    )
+    return read_trajectories(
+        table,
+        UNIVERSE,
+        unit="who",
+        trajectory="trip",
+        time="when",
+        time_grid=GRID,
+        location="where",
+        max_trajectories_per_unit=contribution,
+    )
+
+
+def plan_of(height, contribution=1, epsilon="1", grid=GRID):
     return MeasurementPlan.of(
         Parameters.choose(
             epsilon=epsilon,
@@ -43,125 +82,137 @@ def plan_of(height, contribution=1, epsilon="1"):
             universe_size=SIZE,
             method="calibrated",
             max_trajectories_per_unit=contribution,
+            time_grid=grid,
         )
     )
 
 
-def tables(rows, plan, candidates):
-    """Every exact table, as the gate counts it, by the name of its line in the budget."""
-    db = database(rows)
-    offsets, codes = db.offsets, db.codes
-    some = np.diff(offsets) > 0
-    visited, reached_from = first_visits(offsets, codes, SIZE, plan.most_distinct)
-    prefixes = candidate_prefixes(db, np.array(candidates, dtype=np.int64), len(plan.tree))
-    return {
-        "total": np.array([some.sum()]),
-        "shapes": np.bincount(shape_cells(offsets, codes, SIZE)[some], minlength=SHAPES),
-        "last locations": np.bincount(codes[offsets[1:][some] - 1], minlength=SIZE),
-        "visits": np.bincount(
-            visit_cells(offsets, codes, SIZE, plan.visits_cap)[1], minlength=MULTIPLICITIES * SIZE
-        ),
-        "actions": action_counts(offsets, codes, SIZE, plan.steps).ravel(),
-        "moves": np.bincount(move_cells(visited, reached_from, SIZE), minlength=SIZE**2),
-        "pairs": np.bincount(pair_cells(visited, SIZE)[1], minlength=SIZE**2),
-        "visited sets": np.bincount(
-            visited_sets(offsets, codes, bits_of(np.array(candidates, dtype=np.int64), SIZE))[some],
-            minlength=1 << SIZE,
-        ),
-        "reach": np.bincount(reach_of(offsets, codes, candidates)[some], minlength=REACHES),
-        **{
-            f"prefix tree, level {level}": prefix_table(prefixes, level, len(candidates) + 1)
-            for level in range(1, len(plan.tree) + 1)
-        },
-    }
-
-
-def reach_of(offsets, codes, candidates):
-    """With the candidates as positions, as the gate has it; all of them popular."""
-    position = np.full(SIZE, len(candidates), dtype=np.int32)
-    position[candidates] = np.arange(len(candidates), dtype=np.int32)
-    bit = bits_of(np.arange(len(candidates)), len(candidates) + 1)
-    return reach_cells(offsets, position[codes], bit)
-
-
-def prefix_table(db, level, labels):
-    counts = np.zeros(labels**level, dtype=np.int64)
-    for start, stop in zip(db.offsets, db.offsets[1:], strict=False):
-        if stop - start >= level:
-            counts[
-                int(np.ravel_multi_index(db.codes[start : start + level], (labels,) * level))
-            ] += 1
-    return counts
-
-
-@given(
-    st.lists(st.lists(st.tuples(st.integers(0, 5), st.integers(0, SIZE)), max_size=20), max_size=5),
-    heights,
-)
-def test_one_trajectory_changes_the_tables_of_times_by_at_most_their_sensitivity(rows, height):
-    """Place SIZE is an unnamed one; the last row is the one that is added."""
-    plan = MeasurementPlan.of(
-        Parameters.choose(
-            epsilon="1",
-            height=height,
-            universe_size=SIZE,
-            method="calibrated",
-            time_grid=TimeGrid.parse("4h"),
-        )
+def without_noise(plan):
+    """The same caps; every line is measured with a budget under which its noise is 0."""
+    exact = lambda line: replace(line, budget=NO_NOISE * line.sensitivity)
+    names = [name.replace(" ", "_") for name in SHARES if name != "prefix tree"]
+    times = ["first_slots", "pauses", "slots", "visit_slots"]
+    return replace(
+        plan,
+        **{name: exact(getattr(plan, name)) for name in names},
+        tree=tuple(map(exact, plan.tree)),
+        times=replace(plan.times, **{name: exact(getattr(plan.times, name)) for name in times}),
     )
 
-    def counts(some):
-        ordered = [sorted(row) for row in some]
-        offsets = np.cumsum([0, *map(len, ordered)], dtype=np.int64)
-        slots = np.array([slot for row in ordered for slot, _ in row], dtype=np.int32)
-        places = np.array([place for row in ordered for _, place in row], dtype=np.int32)
-        cells = {
-            "first slots": slots[offsets[:-1][np.diff(offsets) > 0]].astype(np.int64),
-            "pauses": pauses(offsets, slots, plan.visits_cap),
-            "slots": first_values(offsets, slots, plan.visits_cap),
-            "visit slots": visit_slots(offsets, places, slots, SIZE, 6, plan.visits_cap),
-        }
-        return {name: np.bincount(found, minlength=6 * SIZE) for name, found in cells.items()}
 
-    before, after = counts(rows[:-1]), counts(rows)
-    for line in plan.times.lines():
-        assert np.abs(after[line.name] - before[line.name]).sum() <= line.sensitivity, line.name
-
-
-@given(databases, trajectory, heights, candidate_sets)
-def test_one_trajectory_changes_each_table_by_at_most_its_sensitivity(
-    rows, added, height, candidates
-):
-    plan = plan_of(min(height, 4) if len(candidates) > 3 else height)
-    before = tables(rows, plan, candidates)
-    after = tables([*rows, added], plan, candidates)
+def measured(db, plan, candidates):
+    """Every table as the gate measures it, cell → count, by the name of its line."""
+    chosen = np.array(candidates, dtype=np.int64)
+    seen = gate.measure(db, without_noise(plan), lambda _popularity: chosen, Randomness())
+    stages = (seen.popularity, seen, seen.times)
+    tables = {}
     for line in plan.lines():
-        change = int(np.abs(after[line.name] - before[line.name]).sum())
-        assert change <= line.sensitivity, line.name
+        attribute = line.name.replace(" ", "_")
+        for stage in stages:
+            if hasattr(stage, attribute):
+                table = getattr(stage, attribute)
+                tables[line.name] = Counter(dict(zip(table.keys, table.counts, strict=True)))
+    above = [()]
+    for number, level in enumerate(seen.tree, start=1):
+        nodes = [(*above[p], c) for p, c in zip(level.parent, level.label, strict=True)]
+        counts = zip(nodes, level.table.counts, strict=True)
+        tables[f"prefix tree, level {number}"] = Counter(dict(counts))
+        above = nodes
+    return tables
 
 
-def test_the_bounds_are_reached():
-    """So none of them is larger than it need be."""
-    plan = plan_of(12)
-    long = [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4]
-    reached = {name: int(table.sum()) for name, table in tables([long], plan, [0, 1]).items()}
-    assert reached["visits"] == plan.visits.sensitivity == 12
-    assert reached["actions"] == plan.actions.sensitivity == 12
-    # Five locations: all of their moves and pairs; the cap of eight is not reached here.
-    assert reached["moves"] == 4
-    assert reached["pairs"] == 10
-    assert reached["visited sets"] == plan.visited_sets.sensitivity == 1
-    assert reached["reach"] == plan.reach.sensitivity == 1
-    assert reached["prefix tree, level 2"] == plan.tree[1].sensitivity == 1
+def changes(before, after, plan, candidates=EVERYWHERE):
+    """By how much two databases differ in each table, in L1, by the name of its line."""
+    old, new = (measured(db, plan, candidates) for db in (before, after))
+    found = {}
+    for line in plan.lines():
+        a, b = old.get(line.name, Counter()), new.get(line.name, Counter())
+        found[line.name] = int(sum(abs(b[cell] - a[cell]) for cell in a.keys() | b.keys()))
+    return found
 
 
-@given(heights, st.integers(1, 50), st.sampled_from(["1", "1/3", "0.25", "7"]))
-def test_the_shares_sum_to_epsilon_exactly_and_the_noise_follows_the_bound(
-    height, contribution, epsilon
+def neighbours(unit, contribution, people=()):
+    """The databases without and with one unit."""
+    everybody = [*CROWD, *people]
+    return database(everybody, contribution), database([*everybody, unit], contribution)
+
+
+@settings(max_examples=40)
+@given(st.lists(units, max_size=3), units, heights, contributions, candidate_sets)
+def test_one_unit_changes_each_table_by_at_most_its_sensitivity(
+    people, unit, height, contribution, candidates
 ):
-    plan = plan_of(height, contribution, epsilon)
+    plan = plan_of(height, contribution)
+    found = changes(*neighbours(unit, contribution, people), plan, candidates)
+    for line in plan.lines():
+        assert found[line.name] <= line.sensitivity, line.name
+
+
+@pytest.mark.parametrize(("height", "contribution"), [(1, 1), (5, 1), (10, 3)])
+def test_the_bounds_are_reached(height, contribution):
+    """By one who does more than any cap lets through; so none is larger than it need be."""
+    plan = plan_of(height, contribution)
+    found = changes(*neighbours(WALKER, contribution), plan)
+    reached = {line.name: line.sensitivity for line in plan.lines()}
+    if height == 1:  # d is 2 at least, so that moves and pairs have a meaning; and nobody pauses
+        reached["pauses"] = 0
+    assert found == reached
+
+
+def twice(name, cap):
+    """A gate that calls the function of this name with a cap twice as large."""
+
+    def make(patch):
+        right = getattr(gate, name)
+
+        def wrong(*arguments):
+            given = list(arguments)
+            given[cap] *= 2
+            return right(*given)
+
+        patch.setattr(gate, name, wrong)
+
+    return make
+
+
+# The cap's name → what breaks it, and the tables that then change by too much.
+MUTANTS = {
+    "visits: h cells": (twice("visit_cells", 3), {"visits"}),
+    "actions: h steps": (twice("action_counts", 3), {"actions"}),
+    "moves and pairs: d distinct": (twice("first_visits", 3), {"moves", "pairs"}),
+    "pauses: h visits": (twice("pauses", 2), {"pauses"}),
+    "slots: h visits": (twice("first_values", 2), {"slots"}),
+    "visit slots: h visits": (twice("visit_slots", 5), {"visit slots"}),
+}
+
+
+def caught(plan, contribution):
+    """The tables that the walker, of whom so many trips are used, changes by too much."""
+    found = changes(*neighbours(WALKER, contribution), plan)
+    return {line.name for line in plan.lines() if found[line.name] > line.sensitivity}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_gate_with_twice_the_cap_is_caught(name, monkeypatch):
+    break_it, tables = MUTANTS[name]
+    break_it(monkeypatch)
+    assert caught(plan_of(10), 1) == tables
+
+
+def test_twice_as_many_trips_of_a_unit_are_caught():
+    plan = plan_of(10, 2)
+    assert caught(plan, 2) == set()
+    assert caught(plan, 4) == {line.name for line in plan.lines()}
+
+
+@given(heights, st.integers(1, 50), st.sampled_from(["1", "1/3", "0.25", "7"]), st.booleans())
+def test_the_shares_sum_to_epsilon_exactly_and_the_noise_follows_the_bound(
+    height, contribution, epsilon, timed
+):
+    grid = GRID if timed else None
+    plan = plan_of(height, contribution, epsilon, grid)
     assert sum(line.budget for line in plan.lines()) == Fraction(epsilon)
-    for line, alone in zip(plan.lines(), plan_of(height, 1, epsilon).lines(), strict=True):
+    for line, alone in zip(plan.lines(), plan_of(height, 1, epsilon, grid).lines(), strict=True):
         assert line.sensitivity == alone.sensitivity * contribution
         assert line.epsilon * line.sensitivity == line.budget
     assert sum(SHARES.values()) == 1
