@@ -350,6 +350,27 @@ def test_two_releases_are_compared(two, week, bundles):
     page.wait_for_url("**#/count?release=2")
 
 
+def test_a_release_that_comes_late_does_not_answer_for_the_one_that_is_shown(two, week):
+    """Choose release 2, go back before its overview arrives: the page is about release 1."""
+    page, held = two.open("count"), []
+    page.route("**/api/overview?release=2", lambda route: held.append(route))  # noqa: PLW0108
+    page.get_by_label("Release").select_option("2")
+    page.wait_for_url("**release=2")
+    while not held:
+        page.wait_for_timeout(25)
+    page.go_back()
+    page.locator("#release-name", has_text="week").wait_for()
+    with page.expect_response("**/api/overview?release=2"):
+        held[0].continue_()
+    two.settled()
+    assert page.locator("#release-name").inner_text() == "week"
+    page.locator("input[role=combobox]").fill("S0001")
+    page.locator("[role=option]").first.click()
+    page.locator(".answer .estimate").first.wait_for()
+    assert estimate(page) == week.count(["S0001"])
+    assert "release=2" not in page.get_by_text("Download as CSV").get_attribute("href")
+
+
 def test_one_release_says_how_to_compare(strange):
     page = strange.open("compare")
     assert "pathveil explore ONE OTHER" in page.locator("#content").inner_text()

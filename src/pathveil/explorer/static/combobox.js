@@ -1,12 +1,11 @@
 // A text box with suggestions, after the ARIA pattern "combobox with list autocomplete".
 
-import { asker } from "./api.js";
 import { el, fill, newId, number, place } from "./dom.js";
 
 const SHOWN = 12;
 
-/** Suggests locations; `picked({label, name})` is called when one is chosen. */
-export function combobox({ label, picked, keepText = false, placeholder = "Type a name or a label" }) {
+/** Suggests locations of the release that `asker` asks about; `picked({label, name})` is called when one is chosen. */
+export function combobox({ label, asker, picked, keepText = false, placeholder = "Type a name or a label" }) {
   const inputId = newId("search");
   const listId = newId("list");
   const ask = asker();

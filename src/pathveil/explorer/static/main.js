@@ -1,6 +1,6 @@
 // The page: which view is shown, of which release.
 
-import { about, ask } from "./api.js";
+import { about } from "./api.js";
 import { el, fill } from "./dom.js";
 import { here, link } from "./router.js";
 import { overview } from "./view_overview.js";
@@ -19,13 +19,13 @@ const VIEWS = {
   compare: ["Compare", compare],
 };
 const main = document.getElementById("content");
-const known = new Map(); // what is known about each release
+const known = new Map(); // what is known about each release, and how to ask about it
 let shown = 0;
 
 async function release(number) {
   if (!known.has(number)) {
-    about(number);
-    known.set(number, { ...(await ask("/overview")), map: null });
+    const asking = about(number);
+    known.set(number, { ...(await asking.ask("/overview")), ...asking, map: null });
   }
   return known.get(number);
 }
@@ -40,7 +40,6 @@ async function show() {
     const number = first.other !== null && parameters.get("release") === "2" ? "2" : "1";
     const facts = await release(number);
     const compared = view === "compare" && first.other !== null ? await release("2") : facts;
-    about(number);
     if (mine !== shown) return; // somebody was faster
     frame(view in VIEWS ? view : "overview", first, facts, number, [first, compared, facts].slice(view === "compare" ? 0 : 2));
     document.title = `${title}: ${facts.name}`;

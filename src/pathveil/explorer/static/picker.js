@@ -1,6 +1,5 @@
 // A question about locations: which ones, in which order, in which hours.
 
-import { ask } from "./api.js";
 import { combobox } from "./combobox.js";
 import { el, field, fill, newId, place } from "./dom.js";
 
@@ -23,7 +22,7 @@ export const toQuestion = ({ locations, order, during }) => ({ location: locatio
 export function picker(question, facts, changed) {
   let { locations, order, during } = question;
   const list = el("ol", { class: "chosen", "aria-label": "Chosen locations" });
-  const search = combobox({ label: "Add a location", picked: (row) => row && add(row.label, row.name) });
+  const search = combobox({ label: "Add a location", asker: facts.asker, picked: (row) => row && add(row.label, row.name) });
   const clear = el("button", { type: "button", onclick: () => { locations = []; tell(); search.input.focus(); } }, "Clear");
 
   function add(label, name) {
@@ -59,7 +58,7 @@ export function picker(question, facts, changed) {
   const group = newId("order");
   const radio = (value, label) => el("label", {}, el("input", { type: "radio", name: group, checked: order === value, onchange: () => { order = value; tell(); } }), ` ${label}`);
   draw();
-  findNames(locations).then(draw);
+  findNames(locations, facts).then(draw);
   return {
     add,
     element: el("div", {},
@@ -70,7 +69,7 @@ export function picker(question, facts, changed) {
 }
 
 /** An address holds labels only. */
-async function findNames(locations) {
+async function findNames(locations, { ask }) {
   await Promise.all(locations.map(async (one) => {
     const { rows } = await ask("/locations", { q: one.label, limit: 1 });
     if (rows[0]?.label === one.label) one.name = rows[0].name;

@@ -1,6 +1,5 @@
 // Compare: two releases side by side.
 
-import { ask, asker, csv } from "./api.js";
 import { answerBox } from "./answer.js";
 import { el, fill, number, place } from "./dom.js";
 import { fromAddress, picker, toAddress, toQuestion } from "./picker.js";
@@ -12,6 +11,7 @@ export async function compare(body, parameters, facts) {
     fill(body, el("p", {}, "There is one release here. To compare two, name both: ", el("code", {}, "pathveil explore ONE OTHER")));
     return;
   }
+  const { ask, asker, csv } = facts;
   const asking = asker();
   const answers = el("div", { role: "status", "aria-live": "polite" });
   const form = picker(fromAddress(parameters), facts, (question) => {
@@ -40,12 +40,12 @@ export async function compare(body, parameters, facts) {
   }
 
   const [seen, long] = await Promise.all([ask("/compare/visits", { limit: 20 }), ask("/compare/lengths")]);
-  fill(visits, el("h2", {}, "Visits that differ most"), visitTable(seen));
-  fill(lengths, el("h2", {}, "Lengths"), lengthTable(long));
+  fill(visits, el("h2", {}, "Visits that differ most"), visitTable(seen, csv));
+  fill(lengths, el("h2", {}, "Lengths"), lengthTable(long, csv));
   await answer(fromAddress(parameters));
 }
 
-function visitTable({ rows, names }) {
+function visitTable({ rows, names }, csv) {
   const signed = (value) => (value > 0 ? `+${number(value)}` : number(value));
   return table({
     caption: `Trajectories that visit each location: 1 is ${names[0]}, 2 is ${names[1]}`,
@@ -60,7 +60,7 @@ function visitTable({ rows, names }) {
   });
 }
 
-function lengthTable({ rows, names }) {
+function lengthTable({ rows, names }, csv) {
   const most = rows.reduce((a, row) => Math.max(a, row.first_share, row.second_share), 1e-9);
   const percent = (value) => `${(100 * value).toFixed(1)}%`;
   return table({

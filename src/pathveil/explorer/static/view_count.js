@@ -1,6 +1,5 @@
 // Count: how many visited all of these locations?
 
-import { ask, asker, csv } from "./api.js";
 import { answerBox } from "./answer.js";
 import { el, fill } from "./dom.js";
 import { map } from "./map.js";
@@ -10,6 +9,7 @@ import { downloads } from "./table.js";
 
 export async function count(body, parameters, facts) {
   const answers = el("div", { role: "status", "aria-live": "polite" });
+  const { ask, asker, csv } = facts;
   const asking = asker();
   let drawn = null;
   const form = picker(fromAddress(parameters), facts, changed);

@@ -1,6 +1,5 @@
 // Flows: from where to where, as a map of lines and as a matrix.
 
-import { ask, asker, csv } from "./api.js";
 import { el, field, fill, number, place, text } from "./dom.js";
 import { map } from "./map.js";
 import { keep } from "./router.js";
@@ -9,6 +8,7 @@ import { downloads, scrolling, table } from "./table.js";
 const LINES = 60;
 
 export async function flows(body, parameters, facts) {
+  const { ask, asker, csv } = facts;
   const asking = [asker(), asker()];
   const wanted = { kind: parameters.get("kind") === "steps" ? "steps" : "ends", n: parameters.get("n") ?? "15" };
   const kind = el("select", { id: "kind", onchange: () => { wanted.kind = kind.value; changed(); } }, el("option", { value: "ends" }, "first location to last"), el("option", { value: "steps" }, "each location to the next"));
@@ -31,7 +31,7 @@ export async function flows(body, parameters, facts) {
     try {
       const [listed, matrix] = await Promise.all([asking[0]("/flows", { kind: wanted.kind, staying: "no", limit: LINES }), asking[1]("/flows/matrix", wanted)]);
       drawn?.flows(listed.rows);
-      fill(pairs, el("h2", {}, "Largest flows"), pairTable(listed.rows.slice(0, 12), wanted));
+      fill(pairs, el("h2", {}, "Largest flows"), pairTable(listed.rows.slice(0, 12), wanted, csv));
       fill(cells, el("h2", {}, "Origin and destination"), heat(matrix), downloads(csv("/flows/matrix", wanted)));
     } catch (error) {
       fill(cells, el("p", { class: "error" }, error.message));
@@ -46,7 +46,7 @@ export async function flows(body, parameters, facts) {
   await answer();
 }
 
-function pairTable(rows, wanted) {
+function pairTable(rows, wanted, csv) {
   return table({
     caption: "Between different locations",
     columns: [

@@ -1,16 +1,16 @@
 // Overview: what was published, and under which promise.
 
-import { ask, csv } from "./api.js";
 import { el, fill, number, place } from "./dom.js";
 import { map } from "./map.js";
 import { link } from "./router.js";
 import { bars, table } from "./table.js";
 
 export async function overview(body, _parameters, facts) {
+  const { ask } = facts;
   fill(body, badges(facts), el("div", { class: "columns map-first" }, el("section", {}, el("h2", {}, "What was published"), figures(facts), el("div", { id: "map" })), promise(facts)), el("div", { class: "columns map-first" }, el("section", { id: "visits" }), el("section", { id: "lengths" })));
   const [visits, lengths] = await Promise.all([ask("/visits", { limit: 15 }), ask("/lengths")]);
   fill(body.querySelector("#visits"), visitTable(visits.rows, facts));
-  fill(body.querySelector("#lengths"), lengthTable(lengths.rows));
+  fill(body.querySelector("#lengths"), lengthTable(lengths.rows, facts));
   if (facts.has_map) {
     facts.map ??= await ask("/map");
     const drawn = map(facts.map, { what: "trajectories", hint: "Click a location to ask about it.", onpick: (label) => { location.hash = link("count", { location: label }); } });
@@ -63,12 +63,12 @@ function visitTable(rows, facts) {
       facts.has_intervals ? { key: "low", title: "90% interval", numeric: true, show: (row) => [`${number(row.low)} `, `to\u00a0${number(row.high)}`] } : null,
       { key: "bar", title: "", plain: true, show: (row) => bars(row.count / most) },
     ].filter(Boolean),
-    rows, sorted: ["rank", "ascending"], download: csv("/visits", { limit: 1000 }),
+    rows, sorted: ["rank", "ascending"], download: facts.csv("/visits", { limit: 1000 }),
     empty: "No location is visited in this release.",
   })];
 }
 
-function lengthTable(rows) {
+function lengthTable(rows, facts) {
   const most = rows.reduce((a, row) => Math.max(a, row.count), 1);
   const shown = rows.slice(0, 15);
   const rest = rows.slice(15).reduce((a, row) => a + row.count, 0);
@@ -79,7 +79,7 @@ function lengthTable(rows) {
       { key: "count", title: "Trajectories", numeric: true },
       { key: "bar", title: "", plain: true, show: (row) => bars(row.count / most) },
     ],
-    rows: shown, sorted: ["length", "ascending"], download: csv("/lengths"),
+    rows: shown, sorted: ["length", "ascending"], download: facts.csv("/lengths"),
     empty: "There is no trajectory in this release.",
   }), rest ? el("p", { class: "quiet" }, `${number(rest)} are longer.`) : ""];
 }

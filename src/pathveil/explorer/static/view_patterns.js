@@ -1,12 +1,12 @@
 // Patterns: sequences of locations that many trajectories follow.
 
-import { asker, csv } from "./api.js";
 import { combobox } from "./combobox.js";
 import { el, field, fill, number, sequence } from "./dom.js";
 import { keep } from "./router.js";
 import { bars, table } from "./table.js";
 
 export async function patterns(body, parameters, facts) {
+  const { asker, csv } = facts;
   const asking = asker();
   const out = el("div", { "aria-live": "polite" });
   const wanted = {
@@ -22,7 +22,7 @@ export async function patterns(body, parameters, facts) {
   });
   const many = el("select", { id: "k", onchange: () => { wanted.k = many.value; changed(); } }, ["20", "50", "100", "500"].map((value) => el("option", {}, value)));
   many.value = wanted.k;
-  const contains = combobox({ label: "Visits this location", keepText: true, placeholder: "any", picked: (row) => {
+  const contains = combobox({ label: "Visits this location", asker, keepText: true, placeholder: "any", picked: (row) => {
     const label = row?.label ?? "";
     if (label !== wanted.contains) { wanted.contains = label; changed(); }
   } });

@@ -1,6 +1,5 @@
 // Tree: how do trajectories go on that begin like this?
 
-import { ask, csv } from "./api.js";
 import { el, fill, number, place, text } from "./dom.js";
 import { link } from "./router.js";
 import { downloads } from "./table.js";
@@ -8,7 +7,7 @@ import { downloads } from "./table.js";
 const FEW = 30;
 const ALL = 1000;
 
-export async function tree(body, parameters) {
+export async function tree(body, parameters, { ask, csv }) {
   const locations = parameters.getAll("location");
   const slots = parameters.getAll("slot");
   const limit = parameters.get("all") ? ALL : FEW;
