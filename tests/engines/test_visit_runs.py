@@ -4,7 +4,11 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathveil.raw.counting.visit_runs import whole_units
+from pathveil.model.universe import Universe
+from pathveil.raw.counting.visit_runs import RunForm, whole_units, write_runs
+from pathveil.raw.reading_plan import plan_reading
+from pathveil.raw.sources.opening import open_source
+from pathveil.raw.steps import VisitSteps
 
 
 @given(
@@ -25,3 +29,23 @@ def test_a_unit_is_in_one_table_only_and_nothing_is_lost(units, sizes):
     assert [place for table in tables for place in table["place"]] == list(range(len(ordered)))
     seen = [set(table["unit"]) for table in tables]
     assert sum(map(len, seen)) == len(set(ordered))
+
+
+def runs_of(rows):
+    """What a cluster sorts: the runs of a table in list form with ids of trajectories."""
+    table = pa.table(dict(zip(["who", "trip", "where"], zip(*rows, strict=True), strict=True)))
+    source, plan = plan_reading(
+        lambda: open_source(table), Universe("ab"), unit="who", trajectory="trip", location="where"
+    )
+    form, steps = RunForm.of(source, plan), VisitSteps.of(plan)
+    (piece,) = source.pieces(plan.columns)
+    return write_runs(steps.encode(piece()), form).to_pylist()
+
+
+def test_whether_two_lists_of_a_unit_are_one_run_is_not_for_others_to_say():
+    """A cluster orders runs by their contents, so how lists are joined must not vary."""
+    mine = [("p", "1", ["b"]), ("p", "1", ["a"])]
+    alone = runs_of(mine)
+    parted = runs_of([mine[0], ("u", "1", ["a"]), mine[1]])
+    assert [run for run in parted if run["unit"] == b"p"] == alone
+    assert len(alone) == 2

@@ -361,3 +361,28 @@ def test_the_shared_data_reads_without_naming_a_column(folder, expected):
     db = read_trajectories(path, universe, unit=None, report=reports.append)
     assert len(db) == expected
     assert (reports[0].malformed_rows, reports[0].visits_outside_universe) == (0, 0)
+
+
+def test_no_unit_fills_the_dictionaries_of_others():
+    """Two chunks of a dictionary with 8-bit codes may have more values than 8 bits can number."""
+    small = pa.dictionary(pa.int8(), pa.string())
+
+    def frame(*chunks):
+        columns = {
+            name: pa.chunked_array(
+                [
+                    pa.array([row[i] for row in rows]).dictionary_encode().cast(small)
+                    for rows in chunks
+                ]
+            )
+            for i, name in enumerate(["who", "where"])
+        }
+        return pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype)
+
+    people = [("p", "a"), ("q", "b")]
+    junk = [("x", f"junk {i}") for i in range(200)]
+    alone, neighbour = (
+        trajectories(read_trajectories(some, UNIVERSE, unit="who", location="where"))
+        for some in (frame(people, people), frame([*people, *junk[:100]], [*people, *junk[100:]]))
+    )
+    assert alone == neighbour == {(0, 0): 1, (1, 1): 1}

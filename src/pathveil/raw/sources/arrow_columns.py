@@ -17,12 +17,15 @@ PIECE_ROWS = 2**17
 def table_pieces(table: Any, columns: Columns) -> Iterator[Callable[[], RawRows]]:
     """Cut an Arrow table into deferred pieces, without copying.
 
+    A piece ends where a chunk of a column does: chunks are not joined, because chunks of a
+    dictionary with small codes can have more values together than such codes can number.
+
     Args:
         table: an Arrow table with the columns in use.
         columns: their roles.
     """
-    for start in range(0, table.num_rows, PIECE_ROWS):
-        yield partial(_rows, table.slice(start, PIECE_ROWS), columns)
+    for batch in table.to_reader(max_chunksize=PIECE_ROWS):
+        yield partial(_rows, batch, columns)
 
 
 def is_list_type(kind: Any) -> bool:
@@ -36,34 +39,34 @@ def is_list_type(kind: Any) -> bool:
     )  # fmt: skip
 
 
-def _rows(table: Any, columns: Columns) -> RawRows:
+def _rows(batch: Any, columns: Columns) -> RawRows:
     from pathveil.raw.sources.order_values import arrow_order_keys
     from pathveil.raw.sources.text_values import texts_of
 
-    location, lengths = _locations(table, columns.location)
+    location, lengths = _locations(batch, columns.location)
     trajectory = order = None
     if columns.trajectory is not None:
-        ids = _array(table, columns.trajectory)
+        ids = _array(batch, columns.trajectory)
         trajectory = texts_of(ids, "trajectory", columns.trajectory)
     if columns.order is not None:
-        order = arrow_order_keys(_array(table, columns.order), columns.order)
+        order = arrow_order_keys(_array(batch, columns.order), columns.order)
     return RawRows(
-        unit=texts_of(_array(table, columns.unit), "unit", columns.unit),
+        unit=texts_of(_array(batch, columns.unit), "unit", columns.unit),
         trajectory=trajectory,
         order=order,
         location=location,
         lengths=lengths,
-        points=_points(table, columns),
+        points=_points(batch, columns),
     )
 
 
-def _locations(table: Any, column: str | None) -> tuple[Texts, NDArray[np.int64] | None]:
+def _locations(batch: Any, column: str | None) -> tuple[Texts, NDArray[np.int64] | None]:
     """The texts of the locations, and in list form the lengths of the lists."""
     from pathveil.raw.sources.text_values import texts_of
 
     if column is None:
         return NO_TEXTS, None
-    location, lengths = _array(table, column), None
+    location, lengths = _array(batch, column), None
     if is_list_type(location.type):
         lengths = location.value_lengths().cast("int64").fill_null(-1).to_numpy()
         lengths = np.asarray(lengths, dtype=np.int64)
@@ -71,25 +74,24 @@ def _locations(table: Any, column: str | None) -> tuple[Texts, NDArray[np.int64]
     return texts_of(location, "location", column), lengths
 
 
-def _points(table: Any, columns: Columns) -> Points | None:
+def _points(batch: Any, columns: Columns) -> Points | None:
     from pathveil.raw.sources.degrees import arrow_degrees
 
     if columns.latitude is None or columns.longitude is None:
         return None
     return Points.of(
-        arrow_degrees(_array(table, columns.latitude), columns.latitude),
-        arrow_degrees(_array(table, columns.longitude), columns.longitude),
+        arrow_degrees(_array(batch, columns.latitude), columns.latitude),
+        arrow_degrees(_array(batch, columns.longitude), columns.longitude),
     )
 
 
-def _array(table: Any, column: str) -> Any:
-    """A column as one Arrow array, without its extension type."""
+def _array(batch: Any, column: str) -> Any:
+    """A column as an Arrow array, without its extension type."""
     import pyarrow as pa
 
     from pathveil.raw.sources.text_values import uuid_texts
 
-    chunks = table.column(column)
-    array = chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()
+    array = batch.column(column)
     if not isinstance(array, pa.ExtensionArray):
         return array
     if array.type.extension_name == "arrow.uuid":

@@ -18,8 +18,8 @@ from pathveil.raw.sources.text_codes import MALFORMED, hash_texts, repeats
 class EncodedPiece:
     """The n visits of a piece that are well formed and inside the universe, in its order.
 
-    Visits of one unit and trajectory that follow each other form a run; there are r of them.
-    Sources are mostly grouped, so what belongs to a run is kept once.
+    Visits of one unit and trajectory that follow each other form a run (in list form those of one
+    row); there are r of them. Sources are mostly grouped, so what belongs to a run is kept once.
 
     Attributes:
         run_starts: int64, shape (r + 1,); the visits of run i are those from ``run_starts[i]``.
@@ -132,8 +132,13 @@ def _rows_are_trajectories(rows: RawRows) -> bool:
 def _run_starts(
     rows: RawRows, unit: _Identities, trajectory: _Identities, row: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Where a visit's unit or trajectory is not the one before; and, at the end, n."""
-    if _rows_are_trajectories(rows):
+    """Where a visit's unit or trajectory is not the one before; and, at the end, n.
+
+    In list form a row is a run by itself. Where no source has an order (a cluster), runs are
+    ordered by their contents, so whether two rows of a unit are one run must not depend on
+    whether another unit's row stands between them.
+    """
+    if rows.lengths is not None:
         goes_on = np.append(False, row[1:] == row[:-1])[: len(row)]
     else:
         goes_on = unit.repeats(row)
