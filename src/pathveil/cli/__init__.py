@@ -3,6 +3,10 @@
 
 def main() -> None:
     """Entry point of the ``pathveil`` console script."""
+    from pathveil.own_code import leave_out_current_folder
+
+    leave_out_current_folder()  # before anything else is imported
+
     import sys
 
     from pathveil.cli.run import run

@@ -63,9 +63,11 @@ def _invoke(arguments: list[str]) -> int:
     import typer
 
     from pathveil.cli.app import app
+    from pathveil.own_code import check_settings
 
     if "_PATHVEIL_COMPLETE" in os.environ:  # a shell asks how a half-typed command goes on
         app(prog_name="pathveil")
+    check_settings()
     command = typer.main.get_command(app)
     try:
         with command.make_context("pathveil", arguments or ["--help"]) as context:

@@ -15,6 +15,7 @@ from pathveil.errors import PathveilError
 from pathveil.explorer.opening import open_release
 from pathveil.explorer.pattern_tables import Mined, PatternTables, mine
 from pathveil.model.paths import WeightedPaths
+from pathveil.own_code import python_module
 
 # Below it no single step of the mining is long.
 MOST_VISITS_IN_A_THREAD = 50_000
@@ -70,7 +71,8 @@ class MiningBeside:
 
 def _start(directory: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(  # noqa: S603  (our own interpreter and module)
-        [sys.executable, "-m", __name__, str(directory.absolute())],
+        python_module(__name__, str(directory.absolute())),
+        cwd="/",  # the current folder is perhaps the download of somebody else
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
