@@ -2,23 +2,27 @@
 
 The maker holds an operating system's lock on the folder. A process that is killed leaves the
 folder (mode 700) but not the lock, so the next run in the same place knows that nobody works there
-any more, and removes it.
+any more, and removes it. Its name, 32 random digits, is how it is told from folders of others.
 """
 
 import fcntl
 import os
+import re
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PREFIX = ".pathveil-"
+_OURS = re.compile(re.escape(PREFIX) + r"[0-9a-f]{32}")
 
 
 def remove_abandoned(folder: Path) -> None:
     """Remove what killed runs left in a folder; what a live run works on is locked and stays."""
     for path in folder.glob(f"{PREFIX}*"):
+        if not _OURS.fullmatch(path.name):
+            continue
         with suppress(OSError):  # gone already, somebody else's, or in use
             handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
@@ -43,7 +47,8 @@ def locked_folder(parent: Path) -> Iterator[Path]:
 def _make_locked(parent: Path) -> tuple[Path, int]:
     """Make and lock; again if another run took it for abandoned in between."""
     while True:
-        path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+        path = parent.absolute() / f"{PREFIX}{secrets.token_hex(16)}"
+        path.mkdir(mode=0o700)
         try:
             handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         except FileNotFoundError:

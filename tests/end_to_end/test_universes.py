@@ -289,3 +289,28 @@ def test_a_persons_points_are_in_nothing_that_is_written_or_printed(pathveil, pu
     for text in (*texts, result.out.encode(), result.err.encode()):
         for secret in (b"zq7", b"2031", b"45.5123", b"73.5891"):
             assert secret not in text
+
+
+def test_two_spellings_of_one_label_are_warned_of(pathveil, folder):
+    """Nobody sees the difference between NFC and NFD, and the data may use either."""
+    (folder / "stops.csv").write_text("location\nA\nCre\u0301mazie\nCr\u00e9mazie\n")
+    for command in (
+        ["universe", "stops.csv"],
+        ["plan", "-u", "stops.csv", "-e", "1", "--height", "3"],
+    ):
+        result = pathveil(*command)
+        assert result.code == 0
+        assert "locations 2 and 3" in result.err
+    (folder / "stops.csv").write_text("location\nA\nCr\u00e9mazie\nCremazie\n")
+    assert "warning" not in pathveil("universe", "stops.csv").err
+
+
+def test_a_question_in_the_other_spelling_says_so(pathveil):
+    release = pv.publish(
+        pv.TrajectoryDatabase.from_arrays([0, 1], [0], pv.Universe(["Cr\u00e9mazie"])),
+        epsilon="1", height=1, method="full",
+    )  # fmt: skip
+    release.write("release")
+    result = pathveil("count", "release", "Cre\u0301mazie")
+    assert result.code == 2
+    assert "another spelling" in result.err

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import pathveil as pv
 from pathveil.release import bundle
@@ -106,6 +108,13 @@ def test_labels_that_act_as_formulas_are_escaped_in_csv_and_read_back_exactly(re
 def test_escaping_is_undone_exactly(label):
     assert unescape(escape(label)) == label
     assert not escape(label).startswith(("=", "+", "-", "@", "\t"))
+
+
+@given(st.text(alphabet="a;='+", max_size=8))
+def test_where_semicolons_cut_rows_no_cell_is_a_formula_either(label):
+    """`x;=1+1;y` is three cells there, wherever in a row it stands and however it is quoted."""
+    assert unescape(escape(label)) == label
+    assert not [cell for cell in escape(label).split(";") if cell.startswith(("=", "+"))]
 
 
 def test_labels_that_act_as_markup_are_escaped_in_the_report(release, tmp_path):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pathveil.locked_folders import locked_folder, remove_abandoned
 from pathveil.model.new_folders import new_parents
 
 
@@ -28,3 +29,21 @@ def test_a_success_keeps_them(tmp_path):
     with new_parents(tmp_path / "a" / "b" / "c"):
         pass
     assert (tmp_path / "a" / "b").is_dir()
+
+
+@pytest.mark.parametrize("name", [".pathveil-mine", ".pathveil-minedata", ".pathveil-" + "z" * 32])
+def test_a_folder_of_somebody_else_is_not_taken_for_an_abandoned_one(tmp_path, name):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "thesis.txt").write_text("years of work")
+    remove_abandoned(tmp_path)
+    assert (tmp_path / name / "thesis.txt").exists()
+
+
+def test_a_folder_that_nobody_holds_any_more_is_removed(tmp_path):
+    with locked_folder(tmp_path) as folder:
+        remove_abandoned(tmp_path)
+        assert folder.stat().st_mode & 0o777 == 0o700
+        name = folder.name
+    (tmp_path / name).mkdir()
+    remove_abandoned(tmp_path)
+    assert list(tmp_path.iterdir()) == []

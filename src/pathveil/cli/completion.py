@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -69,8 +68,12 @@ def released_locations(context: typer.Context, incomplete: str) -> list[str]:
     return []
 
 
-def _labels(file: Path) -> Iterator[Any]:
+def _labels(file: Path) -> Iterator[str]:
     import csv
 
+    from pathveil.release.csv_cells import unescape
+
+    if not file.is_file():  # a pipe would be waited for
+        return
     with file.open(encoding="utf-8", newline="") as lines:
-        yield from (row["location"] for row in csv.DictReader(lines))
+        yield from (unescape(row["location"]) for row in csv.DictReader(lines))

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from pathveil.cli.universe import read_universe
+
 if TYPE_CHECKING:
     from pathveil.model.parameters import Parameters
 
@@ -55,14 +57,13 @@ def planned_parameters(
     from pathveil.model.label_discovery import DISCOVER
     from pathveil.model.parameters import Parameters
     from pathveil.model.time_grid import TimeGrid
-    from pathveil.model.universe import Universe
 
     size: int | None
     zones = None
     if universe == DISCOVER:
         size = None
     elif universe is not None and universe_size is None:
-        locations = Universe.read(universe)
+        locations = read_universe(universe)
         size, zones = len(locations), zones_for(taxonomy, locations)
     elif universe is None and universe_size is not None:
         size = universe_size

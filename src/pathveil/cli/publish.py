@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pathveil.cli import completion, engines, options, signing, times, trip_options
+from pathveil.cli.universe import read_universe
 
 if TYPE_CHECKING:
     from pathveil.ledger.ledger import Charge
@@ -167,7 +168,7 @@ def publish(
     trip_options.check_trip_rules(split, time_zone, repeats, keep)
     owner = signing.signer_for(sign_key, signer)
     locations: Universe | Literal["discover"]
-    locations = DISCOVER if universe == DISCOVER else Universe.read(universe)
+    locations = DISCOVER if universe == DISCOVER else read_universe(universe)
     grid = times.grid_for(time_column, time_grid, time_zone)
     parameters = Parameters.choose(
         epsilon=Budget.choose(epsilon, epsilon_per_trip, max_trajectories_per_unit),

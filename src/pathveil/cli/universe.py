@@ -38,9 +38,8 @@ def universe(
     Example: `pathveil universe grid:36x28:37.70,-122.52,37.82,-122.35 --out cells.csv`
     """
     from pathveil.cli.console import print_json, print_table, stdout_console
-    from pathveil.model.universe import Universe
 
-    found = Universe.read(where)
+    found = read_universe(where)
     if out is not None:
         _write(found, out)
     facts = _facts(found)
@@ -51,6 +50,25 @@ def universe(
     print_table("The universe", ["", ""], shown, numbers=set())
     if out is not None:
         stdout_console().print(f"Written to {out}.", markup=False, highlight=False)
+
+
+def read_universe(where: str) -> "Universe":
+    """`Universe.read`; says if two labels can't be told apart by looking at them."""
+    from pathveil.cli.console import stderr_console
+    from pathveil.model.universe import Universe
+
+    found = Universe.read(where)
+    twins = found.same_in_unicode()
+    if twins is not None:
+        stderr_console().print(
+            f"warning: The labels of locations {twins[0]:,} and {twins[1]:,} are one text in two "
+            "spellings of Unicode (NFC and NFD). They count as two locations; if they are one, "
+            "write the list, and the data, in one spelling.",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+    return found
 
 
 def _facts(found: "Universe") -> dict[str, object]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
+from unicodedata import category, normalize
 
 from pathveil.errors import UniverseError
 from pathveil.model.cells import Cells
@@ -232,6 +233,19 @@ class Universe:
     def _codes(self) -> dict[str, int]:
         return {label: code for code, label in enumerate(self.labels)}
 
+    def same_in_unicode(self) -> tuple[int, int] | None:
+        """The first two positions, from 1, whose labels are two spellings of one text, or None.
+
+        Unicode writes é as one character (NFC) or as two (NFD); people see no difference.
+        """
+        first: dict[str, int] = {}
+        for position, label in enumerate(self.labels, start=1):
+            if not label.isascii():
+                before = first.setdefault(normalize("NFC", label), position)
+                if before != position:
+                    return before, position
+        return None
+
     def code(self, label: str) -> int:
         """The code (position) of a label.
 
@@ -252,6 +266,13 @@ class Universe:
 
 def _unknown(label: str, labels: Sequence[str]) -> str:
     """Name a label of the asker's own that the universe lacks, with its nearest neighbour."""
+    if not label.isascii() and any(
+        normalize("NFC", one) == normalize("NFC", label) for one in labels
+    ):
+        return (
+            f"The universe has {label[:80]!r} in another spelling of Unicode (NFC or NFD); type it "
+            "as the list of locations has it."
+        )
     return f"The universe has no location {label[:80]!r}.{did_you_mean(label, labels)}"
 
 
@@ -295,6 +316,4 @@ def text_problem(text: object) -> str | None:
 
 
 def _is_control(character: str) -> bool:
-    from unicodedata import category
-
     return category(character) in {"Cc", "Cs", "Zl", "Zp"}

@@ -75,8 +75,8 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
             _resource(
                 "trajectories-csv",
                 tables.TRAJECTORIES_CSV,
-                "The released trajectories as CSV; a leading apostrophe in a cell is not part of "
-                "the label.",
+                "The released trajectories as CSV; an apostrophe that begins a cell or follows a "
+                "semicolon is not part of the label.",
                 {"count": "integer", **positions},
             )
         )
