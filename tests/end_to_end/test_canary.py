@@ -7,6 +7,7 @@ temporary and home folders is searched for it.
 
 import traceback
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -346,7 +347,8 @@ def test_a_database_and_its_report_do_not_show_themselves(raw, kind):
 @pytest.mark.parametrize("name", REFUSED_TABLES)
 def test_an_exception_and_all_that_led_to_it_do_not_quote_the_data(raw, name):
     pq.write_table(REFUSED_TABLES[name], raw / "taps.parquet")
-    for source in (REFUSED_TABLES[name], raw / "taps.parquet", REFUSED_TABLES[name].to_pandas()):
+    typed = REFUSED_TABLES[name].to_pandas(types_mapper=pd.ArrowDtype)
+    for source in (REFUSED_TABLES[name], raw / "taps.parquet", typed):
         with pytest.raises(pv.errors.PathveilError) as refused:
             read(source)
         assert revealed("".join(traceback.format_exception(refused.value))) == []

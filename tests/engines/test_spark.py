@@ -150,6 +150,15 @@ def test_list_rows_above_the_bound_are_chosen_by_their_contents(cluster):
     assert one == other
 
 
+@pytest.mark.parametrize("column", ["who", "where"])
+def test_floats_are_refused_by_their_type(cluster, column):
+    rows = {"who": ["u"], "when": [1], "where": ["A"]} | {column: [7.0]}
+    frame = cluster.session.createDataFrame(pa.table(rows))
+    roles = {"unit": "who", "order": "when", "location": "where"}
+    with pytest.raises(InputError, match="holds floats"):
+        publish(frame, universe=Universe(["A"]), epsilon="1", height=2, method="full", **roles)
+
+
 def test_a_table_has_no_order_of_its_own(cluster):
     given = MADE_UP["week"]
     frame = frame_of(cluster.session, given.table)

@@ -237,7 +237,7 @@ def test_other_units_rows_change_nothing(rows, others):
 
 
 def test_pandas_and_categories_agree_on_missing_values():
-    frame = pd.DataFrame({"who": ["u", None, "u"], "where": ["a", "b", None]})
+    frame = pd.DataFrame({"who": ["u", None, "u"], "when": [1] * 3, "where": ["a", "b", None]})
     for some in (frame, frame.astype("category"), frame.astype("string"), frame.astype(object)):
-        db = read_trajectories(some, UNIVERSE, unit="who", location="where")
+        db = read_trajectories(some, UNIVERSE, unit="who", order="when", location="where")
         assert oracle.trajectories(db) == {(1,): 1}

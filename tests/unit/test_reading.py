@@ -134,10 +134,11 @@ def test_list_columns_with_ids_numbers_and_holes():
     assert (reports[0].malformed_rows, reports[0].visits_outside_universe) == (1, 1)
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_list_columns_of_frames(frame):
-    found, _ = read(frame({"card": ["u1", "u2"], "stop": [["b", "a"], []]}))
-    assert found == {(1, 0): 1}
+def test_list_columns_of_frames():
+    columns = {"card": ["u1", "u2"], "stop": [["b", "a"], []]}
+    assert read(pl.DataFrame(columns))[0] == {(1, 0): 1}
+    lists = pd.ArrowDtype(pa.list_(pa.string()))
+    assert read(pd.DataFrame(columns).astype({"stop": lists}))[0] == {(1, 0): 1}
 
 
 def test_a_list_has_its_own_order():
@@ -152,8 +153,6 @@ def test_a_list_has_its_own_order():
     [
         pa.array([7, None, 8], pa.int8()),
         pa.array([7, None, 8], pa.uint64()),
-        pa.array([7.0, None, 8.0]),
-        pa.array([7.0, float("nan"), 8.0]),
         pa.array(["7", None, "8"], pa.string_view()),
         pa.array([b"7", b"", b"8"]),
         pa.array([7, None, 8]).dictionary_encode(),
@@ -169,19 +168,6 @@ def test_numbers_match_labels_by_their_decimal_text(column):
     as_units = pa.table({"card": column, "stop": ["7", "7", "8"]})
     db = read_trajectories(as_units, universe, unit="card", location="stop")
     assert trajectories(db) == {(1,): 1, (0,): 1}
-
-
-def test_a_missing_number_in_a_frame_renames_nobody():
-    """pandas turns integers into floats once one is missing."""
-    universe = Universe(["7", "8"])
-    complete = pd.DataFrame({"card": [1, 1, 2], "stop": [8, 7, 7]})
-    with_hole = pd.DataFrame({"card": [1, 1, 2, None], "stop": [8, 7, 7, None]})
-    assert with_hole["stop"].dtype == float
-    read_frame = [
-        trajectories(read_trajectories(frame, universe, unit="card", location="stop"))
-        for frame in (complete, with_hole)
-    ]
-    assert read_frame[0] == read_frame[1] == {(1, 0): 1, (0,): 1}
 
 
 def test_dates_can_tell_trajectories_apart():

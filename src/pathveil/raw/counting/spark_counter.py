@@ -59,6 +59,7 @@ class SparkCounter(SqlCounter):
 
     Raises:
         ParameterError: if the order of the rows would decide: a DataFrame has none.
+        InputError: if a column's type can't be read.
     """
 
     def __init__(self, source: SparkTable, plan: ReadingPlan, height: int) -> None:
@@ -68,6 +69,7 @@ class SparkCounter(SqlCounter):
                 "Rows of a Spark table have no order; name the column that orders the visits with "
                 "order=… or --order-column."
             )
+        source.check_columns(plan.columns)
         form = RunForm.of(source, plan)
         steps = VisitSteps.of(plan)
         self._session = source.frame.sparkSession

@@ -38,7 +38,8 @@ def open_source(source: Any, *, query: str | None = None, table: str | None = No
             return open_database(*named, query, table)
         return _open_file(Path(source), query, table)
     refuse_query(query, table)
-    from pathveil.raw.sources.arrow_table import ArrowStream, PandasFrame
+    from pathveil.raw.sources.arrow_table import ArrowStream
+    from pathveil.raw.sources.pandas_frame import PandasFrame
 
     if not hasattr(source, "__arrow_c_stream__"):
         raise InputError(

@@ -7,8 +7,10 @@ from pathveil.errors import InputError
 from pathveil.model.universe import Universe
 from pathveil.raw.sources.columns import Columns
 from pathveil.raw.sources.raw_rows import RawRows
+from pathveil.raw.sources.text_values import refused_float
 
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
+_FLOATS = ("float", "double", "array<float>", "array<double>")
 
 
 def is_spark_frame(source: Any) -> bool:
@@ -39,6 +41,17 @@ class SparkTable:
     def is_whole(self, column: str) -> bool:
         """Whether the column's type is a whole number."""
         return self._kinds[column] in _WHOLE
+
+    def check_columns(self, columns: Columns) -> None:
+        """Refuse columns by their types, before a worker meets them.
+
+        Raises:
+            InputError: if units, trajectories or locations are floats.
+        """
+        for role in ("unit", "trajectory", "location"):
+            name = getattr(columns, role)
+            if name is not None and self._kinds[name] in _FLOATS:
+                raise refused_float(role, name)
 
     def showable(self, universe: Universe | None, wanted: Sequence[str]) -> bool:  # noqa: ARG002
         """A table's schema is not a row of data."""

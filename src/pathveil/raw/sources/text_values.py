@@ -1,8 +1,8 @@
 """Arrow values by their text: units, trajectories and locations are what their text says.
 
-The integer 7, the float 7.0 and the text ``7`` are one value: a table in memory turns integers
-into floats as soon as one is missing, and one person's missing value must not rename everybody
-else's.
+The integer 7 and the text ``7`` are one value. A column of floats is refused, by its type: a table
+in memory turns integers into floats as soon as one is missing, and then all labels above 2⁵³ are
+lost, so one person's missing value would rename everybody else's.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from pathveil.errors import InputError
 from pathveil.raw.sources.cells import Texts
 
-_LARGEST_EXACT_FLOAT = 2.0**53
+LARGEST_EXACT_FLOAT = 2.0**53
 _UUID_DIGITS = [place for place in range(36) if place not in {8, 13, 18, 23}]
 
 
@@ -20,21 +20,20 @@ def texts_of(array: Any, role: str, column: str) -> Texts:
     """Read an Arrow array by its text.
 
     Args:
-        array: an Arrow array of text, numbers, dates, timestamps or booleans, or a dictionary
-            of these.
+        array: an Arrow array of text, whole numbers, decimals, dates, timestamps or booleans, or a
+            dictionary of these.
         role: what the column is to us, for the error.
         column: its name, for the error.
 
     Raises:
-        InputError: if the type has no text (a list, a struct, raw bytes of fixed width …).
+        InputError: if the type has no text (a list, a struct, raw bytes of fixed width …), or is
+            a float.
     """
     import pyarrow as pa
 
     check_has_text(array.type, role, column)
     array = decoded(array)
-    if pa.types.is_floating(array.type):
-        array = float_texts(array)
-    elif not is_text(array.type):
+    if not is_text(array.type):
         array = array.cast(pa.large_string())
     return text_buffers(array)
 
@@ -57,9 +56,11 @@ def check_has_text(kind: Any, role: str, column: str) -> None:
 
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
     types = pa.types
+    if types.is_floating(inner):
+        raise refused_float(role, column)
     fine = (
-        is_text(inner) or types.is_integer(inner) or types.is_floating(inner)
-        or types.is_decimal(inner) or types.is_date(inner) or types.is_timestamp(inner)
+        is_text(inner) or types.is_integer(inner) or types.is_decimal(inner)
+        or types.is_date(inner) or types.is_timestamp(inner)
         or types.is_boolean(inner) or types.is_null(inner)
     )  # fmt: skip
     if not fine:
@@ -67,6 +68,16 @@ def check_has_text(kind: Any, role: str, column: str) -> None:
             f"The {role} column {column[:80]!r} is of type {str(kind)[:80]}, which can't be read "
             "as text; convert it to text or whole numbers."
         )
+
+
+def refused_float(role: str, column: str) -> InputError:
+    """The error for a unit, trajectory or location column of floats."""
+    return InputError(
+        f"The {role} column {column[:80]!r} holds floats, which can't tell whole numbers beyond "
+        "2^53 apart (tables turn whole numbers into floats as soon as one is missing). Give whole "
+        "numbers or text: in pandas dtype 'Int64' or 'string' when the table is made, in SQL "
+        "CAST(… AS BIGINT)."
+    )
 
 
 def is_text(kind: Any) -> bool:
@@ -121,7 +132,7 @@ def float_texts(array: Any) -> Any:
 
     array = array.cast(pa.float64())
     whole = pc.and_(
-        pc.equal(array, pc.trunc(array)), pc.less_equal(pc.abs(array), _LARGEST_EXACT_FLOAT)
+        pc.equal(array, pc.trunc(array)), pc.less_equal(pc.abs(array), LARGEST_EXACT_FLOAT)
     )
     integers = pc.if_else(whole, array, None).cast(pa.int64()).cast(pa.large_string())
     finite = pc.if_else(pc.is_finite(array), array, None)

@@ -102,19 +102,20 @@ def _reason(error: Exception) -> str:
 
 
 def _column(values: Sequence[Any]) -> Any:
-    """An Arrow array of values as SQLite has them: integers, floats, text as bytes, or None."""
+    """An Arrow array of values as SQLite has them: integers, floats, text as bytes, or None.
+
+    Integers alone and text alone are converted faster; their cells read like those of `_mixed`.
+    """
     import pyarrow as pa
 
     kinds = {type(value) for value in values} - {type(None)}
-    if len(kinds) > 1:
-        return _mixed(values)
     if kinds <= {bytes}:
         return pa.array(values, pa.large_binary())
-    return pa.array(values, pa.int64() if kinds == {int} else pa.float64())
+    return pa.array(values, pa.int64()) if kinds == {int} else _mixed(values)
 
 
 def _mixed(values: Sequence[Any]) -> Any:
-    """Values of several kinds, each by the text that a column of its own kind would give."""
+    """Values of any kinds, each by its own text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
