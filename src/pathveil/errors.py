@@ -3,7 +3,7 @@
 ```text
 PathveilError
 ├── ParameterError       a public parameter is missing, malformed or out of range
-│   └── TreeTooLargeError    the forecast tree does not fit, before anything is spent
+│   └── TreeTooLargeError    the forecast tree does not fit
 ├── UniverseError        the public universe of locations can't be used
 ├── InputError           the raw data can't be used (never says what a row holds)
 ├── ReleaseError         a release bundle can't be read, written or trusted

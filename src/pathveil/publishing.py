@@ -67,8 +67,9 @@ def publish(
         height: h, the height of the prefix tree: trajectories are cut after h locations; or
             "auto", which spends a twentieth of ε on choosing it (`model.height_choice`).
             "calibrated" does not cut them; its measurements look at h visits of each.
-        epsilon_per_trip: instead of ``epsilon``: the budget of one trajectory. A unit's is c
-            times that, c being the database's ``max_trajectories_per_unit``.
+        epsilon_per_trip: instead of ``epsilon``: ε for each trajectory that is used. A unit's is
+            c times that, c being the database's ``max_trajectories_per_unit``. Of a unit with
+            more than c, one trajectory by itself has less protection (docs/people.md).
         method: "basic", "full" (with constrained inference) or "calibrated" (more
             measurements, and synthetic trajectories calibrated to them).
         threshold: θ: "auto", "paper" or a whole number of trajectories ("calibrated": "auto").

@@ -78,7 +78,7 @@ def test_the_papers_threshold_on_the_papers_universe_is_refused_before_the_data_
     (folder / "stops.csv").write_text(f"location\n{labels}\n")
     # There is no input at all: the refusal comes first.
     arguments = publish_arguments("nowhere.csv", threshold="paper", epsilon="1", height="12")
-    message = refuses(*arguments, says="Nothing was read or spent")
+    message = refuses(*arguments, says="Nothing was spent")
     assert "threshold 'auto' (here" in message
 
 

@@ -1,5 +1,7 @@
 """People with many trips, a height to be chosen and an unknown universe, from the command line."""
 
+from pathlib import Path
+
 import pytest
 
 from pathveil.release.bundle import read_release
@@ -53,7 +55,9 @@ def test_epsilon_per_trip_is_c_times_as_much_for_a_person(pathveil):
     assert certificate.privacy_loss.privacy_parameters.epsilon == "21/5"
     assert "ε/6 = 7/10" in certificate.privacy_loss.privacy_unit_description
     told = " ".join(pathveil("explain", "out").out.split())
-    assert "by itself it is protected with ε/6 = 7/10" in told
+    assert "at most 6 trajectories, one of them by itself" in told
+    assert "is protected with ε/6 = 7/10, because" in told
+    assert "If a unit has more, one of them is protected with ε/3 = 7/5:" in told
     assert "Here ε is 21/5" in told
 
 
@@ -124,6 +128,7 @@ def test_an_unknown_universe_is_discovered(pathveil):
     assert certificate.adds_up()
     assert "discovered" in certificate.implementation.universe_origin
     assert not any("universe" in line for line in certificate.dp_flavor.unprotected_quantities)
+    assert "nothing is claimed" in certificate.privacy_loss.privacy_unit_description
     assert pathveil("verify", "out").code == 0
     told = " ".join(pathveil("explain", "out").out.split())
     for words in ("1/1000000000", "only one unit ever went", "δ add up", "a label is named if"):
@@ -131,10 +136,41 @@ def test_an_unknown_universe_is_discovered(pathveil):
     assert "locations that the publisher gave" not in told
     facts = pathveil("explain", "out", "--json").json()
     assert (facts["epsilon"], facts["delta"]) == ("8", "1/1000000000")
-    # What was discovered is public: the raw data is compared over it.
+    for path in ("out/privacy-certificate.json", "out/datapackage.json", "out/report.html"):
+        text = Path(path).read_text(encoding="utf-8")
+        assert "public universe" not in text, path
+        assert "public list" not in text, path
+    # What was discovered is published: the raw data is compared over it.
     for more in ([], ["--universe", "discover"]):
         evaluated = pathveil("evaluate", "taps.csv", "out", *COLUMNS, "--queries", "40", *more)
         assert evaluated.code == 0, evaluated
+
+
+@pytest.mark.usefixtures("taps")
+def test_a_tree_that_does_not_fit_what_was_discovered_has_spent_the_budget(pathveil):
+    """Three labels are found, and two nodes are allowed: nobody could know that before."""
+    ledger = ["--ledger", "ledger.db"]
+    limits = ["--limit", "9", "--delta-limit", "1e-9"]
+    assert pathveil("ledger", "init", "taps", *limits, *ledger).code == 0
+    choices = ["--universe", "discover", "--delta", "1e-9", "--epsilon", "8", "--height", "3"]
+    tight = ["--max-nodes", "2", "--method", "full", "--dataset", "taps", *ledger]
+    result = pathveil(*PUBLISH, *choices, *tight)
+    assert result.code == 2
+    assert "more than max_nodes = 2" in result.err
+    assert "the budget is spent" in result.err
+    assert "Nothing was" not in result.err
+    assert "stays charged to 'taps'" in result.err
+
+
+@pytest.mark.usefixtures("taps")
+def test_the_certificate_does_not_say_that_nobody_looked_at_the_data(pathveil):
+    """The dry run shows exact figures, and the software can't know what came of them."""
+    choices = [*STOPS, "--epsilon", "8", "--height", "3"]
+    assert pathveil(*PUBLISH, *choices, "--dry-run").code == 0
+    assert pathveil(*PUBLISH, *choices).code == 0
+    said = read_release("out").certificate.implementation.pre_processing_eda_hyperparameter_tuning
+    assert said.startswith("by the software: none on the data;")
+    assert "can't know whether the publisher had looked at the data" in said
 
 
 @pytest.mark.usefixtures("taps")

@@ -218,14 +218,17 @@ def test_the_rules_in_words():
         choices = {"split": "none", "time_zone": "UTC", "repeats": "auto", "by_point": False}
         return TripRules.choose(**choices | changes).sentences()
 
-    assert words() == []
-    assert words(time_zone="Europe/Paris") == []
+    kept = ["of a unit with more trajectories than are used, the first ones are used"]
+    assert words() == kept
+    assert words(time_zone="Europe/Paris") == kept
+    assert words(split="whole") == ["all visits of a unit are one trajectory, in the order of time"]
+    assert "a random sample" in words(keep="sample")[0]
     assert "a pause of more than 30min" in words(split="gap:30min")[0]
     assert words(split="week", time_zone="Europe/Paris")[0].endswith(
         "by the week (Monday to Sunday) in the time zone Europe/Paris"
     )
-    assert len(words(by_point=True)) == 2  # points are collapsed
-    assert len(words(by_point=True, repeats="keep")) == 1
+    assert len(words(by_point=True)) == 3  # points are collapsed
+    assert len(words(by_point=True, repeats="keep")) == 2
     assert "count as one" in words(repeats="collapse")[0]
 
 

@@ -109,8 +109,8 @@ Epsilon: TypeAlias = Annotated[
 EpsilonPerTrip: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Privacy budget of one trajectory, instead of --epsilon. That of a unit is c times "
-        "as much.",
+        help="ε for each trajectory that is used, instead of --epsilon: that of a unit is c times "
+        "as much. It protects one trip by itself only if its unit has at most c of them.",
         rich_help_panel=_PRIVACY,
     ),
 ]

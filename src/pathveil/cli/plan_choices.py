@@ -37,7 +37,7 @@ def print_choices(parameters: "Parameters") -> None:
     own = parameters.max_trajectories_per_unit
     print_table(
         "Other numbers of trajectories per unit (c) with the same ε",
-        ["c", "ε of one trip", "noise per count", "a path needs about so many trajectories"],
+        ["c", "ε/c", "noise per count", "a path needs about so many trajectories"],
         [
             (
                 f"{choice.trajectories} (this plan)"

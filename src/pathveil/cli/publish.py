@@ -108,7 +108,8 @@ def publish(
         typer.Option(
             "--dry-run",
             help="Read the data and say what would be dropped, exact numbers for you alone. "
-            "Publishes nothing and charges nothing.",
+            "Publishes nothing and charges nothing. Who chooses ε, the height or c by them has "
+            "looked at the data, and no certificate covers that.",
             rich_help_panel="The ledger",
         ),
     ] = False,
@@ -130,7 +131,7 @@ def publish(
     the order column.
 
     People with many trips: `--trajectory-column trip -c 10 --keep sample`, and `--epsilon-per-trip
-    0.1` if ε is to be given for one of them (docs/people.md).
+    0.1` if ε is to be given for each that is used (docs/people.md).
 
     Without a public list of locations: `--universe discover --delta 1e-9`.
 

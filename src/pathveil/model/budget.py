@@ -66,7 +66,7 @@ class Budget:
 
         Args:
             epsilon: ε for the unit; or None.
-            epsilon_per_trip: ε' for a single trajectory; or None.
+            epsilon_per_trip: ε' for each trajectory that is used; or None.
             trajectories: c.
 
         Raises:
@@ -75,7 +75,7 @@ class Budget:
         if (epsilon is None) == (epsilon_per_trip is None):
             raise ParameterError(
                 "Give either epsilon (for all that a unit did) or epsilon per trip (for each "
-                "trajectory of a unit), exactly one of them."
+                "trajectory that is used), exactly one of them."
             )
         if epsilon_per_trip is None:
             return cls.parse(epsilon)  # type: ignore[arg-type]  # it checks

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from pathveil.model.accounting import Accounting
 from pathveil.model.certificate_parts import (
     EXACT,
     POSITIVE,
@@ -23,9 +24,14 @@ from pathveil.model.certificate_parts import (
     TimeGridRecord,
 )
 from pathveil.model.html_card import certificate_card
-from pathveil.model.measurement_plan import Measurement, MeasurementPlan
 from pathveil.model.parameters import Parameters
-from pathveil.model.preparation import Preparation
+from pathveil.model.stability import (
+    Promise,
+    in_terms_of,
+    trip_promises,
+    unit_promise,
+)
+from pathveil.model.trip_rules import Keep, kept_by
 from pathveil.model.universe import LISTED, MAX_LABEL_LENGTH
 
 CERTIFICATE_FILE = "privacy-certificate.json"
@@ -33,6 +39,7 @@ Status = Literal["PRIVATE", "NOT PRIVATE"]
 PRIVATE: Status = "PRIVATE"
 NOT_PRIVATE: Status = "NOT PRIVATE"
 LEVEL = re.compile(r"\blevel \d+ of the prefix tree$")
+_NEIGHBOURS = "add or remove "
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 
@@ -72,35 +79,6 @@ class Model(Part):
     is_many_release: bool
     is_interactive: bool
     is_dynamic: bool
-
-
-class BudgetLine(Part):
-    """One measurement and its share of ε."""
-
-    measurement: str
-    epsilon: str = Field(pattern=POSITIVE)
-    sensitivity: int = Field(ge=1, description="L1 change by one unit.")
-
-
-class NoisyChoice(Part):
-    """A parameter that was chosen from data, and paid for."""
-
-    measurement: str
-    rule: str = Field(description="How the choice followed from noisy counts.")
-    epsilon: str = Field(pattern=EXACT)
-    sensitivity: int = Field(ge=1, description="L1 change by one unit.")
-    delta: str = Field(pattern=EXACT)
-
-
-class Accounting(Part):
-    """How the budget adds up."""
-
-    composition: str
-    post_processing: str
-    budget: list[BudgetLine]
-    choices: list[NoisyChoice] = Field(
-        default=[], description="Parameters chosen from data; their ε is part of the budget."
-    )
 
 
 class Implementation(Part):
@@ -178,6 +156,10 @@ class Certificate(Part):
             or len(levels) == choices.height * (1 if choices.taxonomy is None else 2)
         )
 
+    def promise(self) -> Promise:
+        """The promise to a unit that the accounting adds up to."""
+        return self.accounting.promise(self.dp_flavor.input_metric.removeprefix(_NEIGHBOURS))
+
     @classmethod
     def of(
         cls,
@@ -188,46 +170,36 @@ class Certificate(Part):
         universe_origin: str = LISTED,
         trajectory_rules: Sequence[str] = (),
     ) -> "Certificate":
-        """The certificate that these public parameters deserve, with no files yet."""
-        epsilon = str(parameters.budget)
+        """The certificate that these public parameters deserve, with no files yet.
+
+        What it says about privacy is written from the maps of `model.stability`.
+        """
+        promise = unit_promise(parameters)
+        epsilon, delta = str(promise.epsilon), str(promise.delta)
         return cls(
             status=PRIVATE if is_private else NOT_PRIVATE,
             dp_flavor=DpFlavor(
-                name="Approximate DP" if parameters.delta else "Pure DP",
-                input_metric="add or remove one unit with all its trajectories",
+                name="Approximate DP" if promise.delta else "Pure DP",
+                input_metric=f"{_NEIGHBOURS}{promise.difference}",
                 bound_on_input_distance=1,
                 output_measure=(
                     "max divergence, except with probability δ"
-                    if parameters.delta
+                    if promise.delta
                     else "max divergence"
                 ),
                 bound_on_output_distance=epsilon,
                 data_domain=_data_domain(parameters),
-                unprotected_quantities=_unprotected(parameters),
+                unprotected_quantities=_unprotected(promise),
             ),
             privacy_loss=PrivacyLoss(
                 privacy_unit="one unit (a person, a card: one value of the unit column)",
-                privacy_unit_description=_unit_description(parameters),
-                privacy_parameters=PrivacyParameters(epsilon=epsilon, delta=str(parameters.delta)),
+                privacy_unit_description=unit_description(promise, kept_by(trajectory_rules)),
+                privacy_parameters=PrivacyParameters(epsilon=epsilon, delta=delta),
             ),
             model=Model(
                 model_name="Central", is_many_release=False, is_interactive=False, is_dynamic=False
             ),
-            accounting=Accounting(
-                composition="sequential over the measurements, parallel within each",
-                post_processing=_POST_PROCESSING[parameters.method],
-                budget=_budget_lines(parameters),
-                choices=[
-                    NoisyChoice(
-                        measurement=one.name,
-                        rule=one.rule,
-                        epsilon=str(one.budget),
-                        sensitivity=one.sensitivity,
-                        delta=str(one.delta),
-                    )
-                    for one in parameters.preparations
-                ],
-            ),
+            accounting=Accounting.of(promise, parameters),
             implementation=_implementation(parameters).model_copy(
                 update={
                     "universe_origin": universe_origin,
@@ -239,77 +211,47 @@ class Certificate(Part):
         )
 
 
-def _unit_description(parameters: Parameters) -> str:
-    most = parameters.max_trajectories_per_unit
-    share = parameters.budget.epsilon / most
-    each = f" One of these trajectories by itself has ε/{most} = {share}."
-    return (
-        f"At most {most} trajectories of a unit are used; neighbouring databases differ in one "
-        f"unit and all its trajectories.{each if most > 1 else ''}"
+def unit_description(unit: Promise, keep: Keep | None) -> str:
+    """How much of a unit is used, what neighbours are, and what one trajectory has by itself."""
+    used = (
+        f"At most {unit.distance} trajectories of a unit are used; neighbouring databases differ "
+        f"in {unit.difference}."
     )
+    if unit.distance == 1:
+        return used
+    trips = trip_promises(unit, keep)
+    told = [f"{trip.difference} has {in_terms_of(unit, trip.epsilon)}" for trip in trips]
+    if len(trips) == 1:
+        told.append("for one of a unit with more nothing is claimed")
+    return f"{used} By itself, there or not there, {', and '.join(told)}."
 
 
 def _data_domain(parameters: Parameters) -> str:
+    universe = (
+        "a universe that was discovered in the data" if parameters.delta else "a public universe"
+    )
     if parameters.time_grid is None:
-        return "trajectories: ordered lists of locations of a public universe"
+        return f"trajectories: ordered lists of locations of {universe}"
     return (
-        "trajectories: lists of pairs (a location of a public universe, a slot of a public time "
+        f"trajectories: lists of pairs (a location of {universe}, a slot of a public time "
         "grid) whose slots never decrease"
     )
 
 
-def _unprotected(parameters: Parameters) -> list[str]:
+def _unprotected(promise: Promise) -> list[str]:
     public = "every parameter on this certificate: they are public"
     return [
         # A discovered universe is protected, by (ε, δ).
-        public if parameters.delta else f"the universe of locations and {public}",
-        "facts about groups of people larger than one unit (protection weakens with the size)",
+        public if promise.delta else f"the universe of locations and {public}",
+        "facts about groups of people larger than one unit (k units have k times ε)",
+        (
+            "whether a unit did one thing or another, better than with "
+            f"{in_terms_of(promise, 2 * promise.epsilon)}: one goes and another comes"
+        ),
         "facts that hold for the population whether or not one unit is in the data",
         "other releases about the same units: their ε adds to this one",
         "how long the computation took, and that it took place",
     ]
-
-
-_POST_PROCESSING = {
-    "basic": "thresholding, repair and rounding of the noisy tree",
-    "full": "thresholding, constrained inference, repair and rounding of the noisy tree",
-    "calibrated": (
-        "estimation of a movement model from the noisy tables, synthesis of trajectories, "
-        "calibration of their weights to the tables, rounding"
-    ),
-}
-
-
-def _budget_lines(parameters: Parameters) -> list[BudgetLine]:
-    if parameters.method == "calibrated":
-        measurements = MeasurementPlan.of(parameters).lines()
-    else:
-        measurements = [
-            Measurement(
-                f"{what}level {level} of the prefix tree",
-                budget,
-                parameters.max_trajectories_per_unit,
-            )
-            for level in range(1, parameters.height + 1)
-            for what, budget in _parts_of_a_level(parameters)
-        ]
-    lines: list[Measurement | Preparation] = [*parameters.preparations, *measurements]
-    return [
-        BudgetLine(
-            measurement=f"noisy counts: {line.name}",
-            epsilon=str(line.budget),
-            sensitivity=line.sensitivity,
-        )
-        for line in lines
-    ]
-
-
-def _parts_of_a_level(parameters: Parameters) -> list[tuple[str, Fraction]]:
-    both, budget = parameters.sub_levels, parameters.level_budget
-    if both is None:
-        return [("", budget)]
-    zones = budget * both.zone_share
-    return [("zones of ", zones), ("locations of ", budget - zones)]
 
 
 def _implementation(parameters: Parameters) -> Implementation:
@@ -339,9 +281,11 @@ def _taxonomy_record(parameters: Parameters) -> TaxonomyRecord | None:
 
 
 def _tuning(parameters: Parameters) -> str:
-    """What was chosen from data, and paid for; the rest is public."""
+    """What the software chose from data, and paid for; and what it can't know."""
     chosen = [f"with a share of ε of its own: {one.rule}" for one in parameters.preparations]
     return (
-        f"{'; '.join(chosen) or 'none on the data'}; all other parameters are public choices; "
-        "visits outside the universe are dropped, and what one trajectory adds to a table is capped"
+        f"by the software: {'; '.join(chosen) or 'none on the data'}; all other parameters were "
+        "given by the publisher, and the software can't know whether the publisher had looked at "
+        "the data; visits outside the universe are dropped, and what one trajectory adds to a "
+        "table is capped"
     )

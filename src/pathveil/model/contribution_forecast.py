@@ -29,7 +29,7 @@ class ContributionForecast:
 
     Attributes:
         trajectories: c.
-        epsilon_per_trip: ε/c, what one trajectory that is used has by itself; exact.
+        epsilon_per_trip: ε/c; what one trajectory has by itself if its unit has at most c; exact.
         noise: standard deviation of the noise on one count of the prefix tree's first level.
         survives: the smallest number of trajectories with which a path survives there, with
             probability 95%.

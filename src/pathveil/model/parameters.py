@@ -37,6 +37,7 @@ MOST_SLOTS = 2048
 INVENTED_PER_NODE = Fraction(1, 10)
 # The largest scale of the noise. Beyond it no count survives, and sums of counts leave int64.
 LARGEST_SCALE = 10**12
+_SPENT = "That showed only after a parameter was chosen by noisy counts: the budget is spent."
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,32 +155,35 @@ class Parameters:
 
     def with_height(self, height: int) -> "Parameters":
         """The same parameters once the height has been chosen with privacy."""
-        return replace(self, height=height, height_is_open=False).settled()
+        return replace(self, height=height, height_is_open=False).settled(_SPENT)
 
     def with_universe_size(self, size: int) -> "Parameters":
         """The same parameters once the universe has been discovered."""
-        return replace(self, universe_size=size, universe_is_open=False).settled()
+        return replace(self, universe_size=size, universe_is_open=False).settled(_SPENT)
 
-    def settled(self) -> "Parameters":
-        """Fix θ as it was asked for, and refuse what can't work."""
-        self._check_times()
-        self._check_taxonomy()
+    def settled(self, cost: str = "Nothing was spent.") -> "Parameters":
+        """Fix θ as it was asked for, and refuse what can't work, saying what that has cost."""
+        try:
+            self._check_times()
+            self._check_taxonomy()
+            settled = replace(self, threshold=self._threshold())
+            settled.check_size()
+        except ParameterError as error:
+            raise type(error)(f"{error} {cost}") from None
+        return settled
+
+    def _threshold(self) -> int:
         if self.level_epsilon * LARGEST_SCALE < 1:
             raise ParameterError(
                 f"The noise would hide counts of {LARGEST_SCALE:,}: nothing could survive. Use a "
                 "larger epsilon, a smaller height or fewer trajectories per unit."
             )
-        threshold = (
-            _own_thresholds(self.threshold_choice)
-            if self.method == "calibrated"
-            else _choose_threshold(self.threshold_choice, *self._cells_of_a_location())
-        )
-        settled = replace(self, threshold=threshold)
-        settled.check_size()
-        return settled
+        if self.method == "calibrated":
+            return _own_thresholds(self.threshold_choice)
+        return _choose_threshold(self.threshold_choice, *self._cells_of_a_location())
 
     def _check_times(self) -> None:
-        """All that a time grid asks of the other choices; before anything is spent."""
+        """All that a time grid asks of the other choices."""
         if self.time_grid is None:
             return
         if not isinstance(self.time_grid, TimeGrid):
@@ -192,7 +196,7 @@ class Parameters:
             )
 
     def _check_taxonomy(self) -> None:
-        """All that a taxonomy asks of the other choices; before anything is spent."""
+        """All that a taxonomy asks of the other choices."""
         if self.taxonomy is None:
             return
         if not isinstance(self.taxonomy, Taxonomy):
@@ -231,9 +235,8 @@ class Parameters:
     @property
     def main_budget(self) -> Fraction:
         """What is left of ε for the main measurements."""
-        return self.budget.epsilon - sum(
-            (preparation.budget for preparation in self.preparations), Fraction()
-        )
+        spent = sum((preparation.budget for preparation in self.preparations), Fraction())
+        return self.budget.epsilon - spent
 
     @property
     def level_budget(self) -> Fraction:
@@ -262,9 +265,8 @@ class Parameters:
         """The expected number of nodes on each level, 1 to h, if no trajectory went deeper than 1.
 
         A branching process of public parameters only: every location is granted one node on
-        level 1 (the most there can be), and each node of a level invents |L|·p_θ children on
-        the next. Nodes that people's data keeps alive deeper down come on top, and so do those
-        that it keeps alive at several times of one location.
+        level 1 (the most there can be), and each node of a level invents |L|·p_θ children on the
+        next. What data keeps alive deeper, or at several times of one location, comes on top.
         """
         growth = self.invented_per_node
         zones = 0 if self.taxonomy is None else len(self.taxonomy)
@@ -282,8 +284,7 @@ class Parameters:
                 f"The tree is expected to have about {expected:.3g} nodes, more than max_nodes = "
                 f"{self.max_nodes:,}: with threshold {self.threshold} every node invents "
                 f"{self.invented_per_node:.3g} children that nobody visited. Use threshold 'auto' "
-                f"(here {smallest}), a smaller height, or a larger epsilon. Nothing was read or "
-                "spent."
+                f"(here {smallest}), a smaller height, or a larger epsilon."
             )
 
 

@@ -5,6 +5,7 @@ Each looks at one unit's own visits only, so the bound on a unit's contribution 
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +14,12 @@ from pathveil.model.moments import check_time_zone
 
 SplitKind = Literal["none", "whole", "gap", "day", "week"]
 Keep = Literal["first", "sample"]
+
+# What is used of a unit that has more trajectories than are used, as the certificate tells it.
+_KEPT: dict[Keep, str] = {
+    "first": "of a unit with more trajectories than are used, the first ones are used",
+    "sample": "of a unit with more trajectories than are used, a random sample is used",
+}
 
 _GAP = re.compile(r"gap:([1-9]\d{0,5}) ?(s|min|h|d)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
@@ -109,7 +116,7 @@ class TripRules:
         )
 
     def sentences(self) -> list[str]:
-        """The rules in words, for the certificate; empty if nothing is done."""
+        """The rules in words, for the certificate."""
         said = []
         if self.by_point:
             said.append("every point is placed in the cell of the universe in which it lies")
@@ -128,9 +135,12 @@ class TripRules:
             )
         if self.collapse_repeats:
             said.append("consecutive visits of a trajectory to one location count as one")
-        if self.keep == "sample":
-            said.append(
-                "of a unit with more trajectories than are used, a random sample is used instead "
-                "of the first ones"
-            )
+        if self.split.kind != "whole":  # then a unit has one
+            said.append(_KEPT[self.keep])
         return said
+
+
+def kept_by(rules: Iterable[str]) -> Keep | None:
+    """Which trajectories of a unit are used, by rules that the certificate tells; None: unsaid."""
+    said = set(rules)
+    return next((keep for keep, words in _KEPT.items() if words in said), None)

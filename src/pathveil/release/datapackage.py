@@ -41,7 +41,7 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
         _resource(
             "locations",
             tables.LOCATIONS,
-            f"The public universe, made from: {release.universe.origin}.",
+            f"The universe, made from: {release.universe.origin}.",
             _location_fields(release),
         ),
     ]

@@ -14,8 +14,11 @@ from math import ceil
 
 from pydantic import BaseModel
 
-from pathveil.model.certificate import PRIVATE, BudgetLine, Certificate
+from pathveil.model.accounting import BudgetLine
+from pathveil.model.certificate import PRIVATE, Certificate
 from pathveil.model.odds import Belief, odds_against_one
+from pathveil.model.stability import in_terms_of, trip_promises
+from pathveil.model.trip_rules import kept_by
 from pathveil.report import plain_words as words
 from pathveil.report.figures import count, decimal, number, percent
 
@@ -108,7 +111,7 @@ def explain(certificate: Certificate) -> Explanation:
         beliefs=beliefs,
         passages=(
             _promise(certificate, epsilon),
-            _unit(certificate, epsilon),
+            _unit(certificate),
             _loss(epsilon, beliefs),
             _bounds_passage(certificate, epsilon),
             _mechanism(certificate),
@@ -140,7 +143,7 @@ def _promise(certificate: Certificate, epsilon: Fraction) -> Passage:
     )
 
 
-def _unit(certificate: Certificate, epsilon: Fraction) -> Passage:
+def _unit(certificate: Certificate) -> Passage:
     most = certificate.implementation.max_trajectories_per_unit
     return Passage(
         "Who is protected: the unit",
@@ -154,10 +157,21 @@ def _unit(certificate: Certificate, epsilon: Fraction) -> Passage:
                 f"At most {count(most, 'trajectory', 'trajectories')} of a unit "
                 f"{'is' if most == 1 else 'are'} used. {words.OVER_THE_BOUND}"
             ),
-            *((words.ONE_TRIP.format(most=most, each=number(epsilon / most)),) if most > 1 else ()),
+            *((" ".join(_one_trip(certificate)),) if most > 1 else ()),
             words.SEVERAL_CARDS,
         ),
     )
+
+
+def _one_trip(certificate: Certificate) -> Iterator[str]:
+    """What is proved for one trajectory, and nothing more."""
+    unit, keep = certificate.promise(), kept_by(certificate.implementation.trajectory_rules)
+    within, *over = trip_promises(unit, keep)
+    yield words.ONE_TRIP.format(most=unit.distance, each=in_terms_of(unit, within.epsilon))
+    if not over or keep is None:
+        yield words.ONE_OF_UNKNOWN
+    else:
+        yield words.ONE_OF_MORE[keep].format(each=in_terms_of(unit, over[0].epsilon))
 
 
 def _loss(epsilon: Fraction, beliefs: tuple[tuple[Belief, Belief], ...]) -> Passage:

@@ -33,12 +33,23 @@ OVER_THE_BOUND = (
     "rest of what they did is not in the release at all."
 )
 ONE_TRIP = (
-    "ε covers all of them together. If of a unit's data only one trajectory that is used were "
-    "different (there or not there), the counts would change by one part in {most} of that: by "
-    "itself it is protected with ε/{most} = {each}. The other way round, {most} trajectories with "
-    "{each} each are together protected with no more than {most} times that, because protection "
-    "weakens in proportion to how much belongs together; that is the unit's ε, and the one to "
-    "judge the release by."
+    "ε covers all of them together, and is the number to judge the release by. If a unit has at "
+    "most {most} trajectories, one of them by itself (all of it there or not there) is protected "
+    "with {each}, because it is one part in {most} of what the unit may change."
+)
+ONE_OF_MORE = {
+    "first": (
+        "If a unit has more, one of them is protected with {each}: when one of those that are used "
+        "is taken away, the next is used in its place, so that two change."
+    ),
+    "sample": (
+        "If a unit has more, one of them by itself is protected with {each} only: which others are "
+        "sampled may follow from whether it is there, so that all that are used may change, as if "
+        "the unit were exchanged for another."
+    ),
+}
+ONE_OF_UNKNOWN = (
+    "If a unit has more, nothing is claimed for one of them: that depends on which are used."
 )
 SEVERAL_CARDS = (
     "A card is not a person. If the unit is a card, somebody who travels on several cards is "
@@ -95,7 +106,7 @@ SHARES = (
 )
 CHOICES = (
     "These are public, and are meant to be chosen without looking at the data. The software can't "
-    "know how the publisher came to choose them."
+    "know how the publisher came to choose them: publishers may look at their own data at any time."
 )
 NONE_FROM_DATA = "The software itself took none of them from the data."
 FROM_DATA = (
@@ -178,7 +189,7 @@ ALSO_OUTSIDE = (
 WORDS = (
     "Unit: whoever is protected as one, a person or a card; one value of the unit column.",
     "Trajectory: one ordered list of locations that a unit visited, such as a day or a week.",
-    "Universe: the public list of all locations that can occur.",
+    "Universe: the list of all locations that can occur in a release.",
     "Height: how many locations of a trajectory are looked at, and how many levels the tree has.",
     "Prefix tree: all beginnings of journeys, with how many trajectories begin so.",
     "Noise: a random number that is added to a count so that one unit can't be told from it.",

@@ -185,13 +185,21 @@ def _implementation(certificate: Certificate) -> dict[str, object]:
         "composition": f"{accounting.composition}\n{_list(shares)}",
         "post_processing": accounting.post_processing,
         "justification": (
-            "Public choices of the publisher, none taken from the data by the software: universe "
-            f"of {choices.universe_size} locations, height {choices.height}, threshold "
+            f"Universe of {choices.universe_size} locations, height {choices.height}, threshold "
             f"{choices.threshold}, at most {choices.max_trajectories_per_unit} trajectories per "
-            "unit. The software is audited empirically (pathveil audit)."
+            f"unit. {_chosen(certificate)} How the publisher came to choose the rest, the "
+            "software can't know. The software is audited empirically (pathveil audit)."
         ),
         "utility": words.ACCURACY,
     }
+
+
+def _chosen(certificate: Certificate) -> str:
+    """What the software took from the data."""
+    rules = [choice.rule for choice in certificate.accounting.choices]
+    if not rules:
+        return words.NONE_FROM_DATA
+    return f"Chosen from the data by noisy counts, with a share of epsilon: {'; '.join(rules)}."
 
 
 def _administrative(publisher: Publisher) -> dict[str, object]:

@@ -1,0 +1,106 @@
+"""How the budget adds up: the maps of `model.stability` as lines of the certificate, and back."""
+
+from fractions import Fraction
+from math import prod
+
+from pydantic import Field
+
+from pathveil.model.certificate_parts import EXACT, POSITIVE, Part
+from pathveil.model.parameters import Parameters
+from pathveil.model.stability import Promise, Step, TableMap
+
+_NOISY = "noisy counts: "
+_POST_PROCESSING = {
+    "basic": "thresholding, repair and rounding of the noisy tree",
+    "full": "thresholding, constrained inference, repair and rounding of the noisy tree",
+    "calibrated": (
+        "estimation of a movement model from the noisy tables, synthesis of trajectories, "
+        "calibration of their weights to the tables, rounding"
+    ),
+}
+
+
+class StepLine(Part):
+    """One step from the data to the trajectories that are counted."""
+
+    step: str
+    depends_on: str = Field(description="What in the data each piece of its result follows from.")
+    stability: int = Field(ge=1, description="How many pieces differ after it for one before.")
+
+
+class BudgetLine(Part):
+    """One measurement and its share of ε."""
+
+    measurement: str
+    epsilon: str = Field(pattern=POSITIVE)
+    sensitivity: int = Field(ge=1, description="L1 change by one unit.")
+    depends_on: str = Field(default="", description="What of the trajectories it sees.")
+
+
+class NoisyChoice(Part):
+    """A parameter that was chosen from data, and paid for."""
+
+    measurement: str
+    rule: str = Field(description="How the choice followed from noisy counts.")
+    epsilon: str = Field(pattern=EXACT)
+    sensitivity: int = Field(ge=1, description="L1 change by one unit.")
+    delta: str = Field(pattern=EXACT)
+
+
+class Accounting(Part):
+    """How the budget adds up."""
+
+    composition: str
+    post_processing: str
+    steps: list[StepLine] = Field(
+        default=[], description="From rows to trajectories; their stabilities multiply."
+    )
+    budget: list[BudgetLine]
+    choices: list[NoisyChoice] = Field(
+        default=[], description="Parameters chosen from data; their ε is part of the budget."
+    )
+
+    @classmethod
+    def of(cls, promise: Promise, parameters: Parameters) -> "Accounting":
+        """The lines of a promise."""
+        distance = promise.distance
+        return cls(
+            composition="sequential over the measurements, parallel within each",
+            post_processing=_POST_PROCESSING[parameters.method],
+            steps=[
+                StepLine(step=step.name, depends_on=step.depends_on, stability=step.stability)
+                for step in promise.steps
+            ],
+            budget=[
+                BudgetLine(
+                    measurement=f"{_NOISY}{table.name}",
+                    epsilon=str(table.map(distance)),
+                    sensitivity=table.sensitivity(distance),
+                    depends_on=table.depends_on,
+                )
+                for table in promise.tables
+            ],
+            choices=[
+                NoisyChoice(
+                    measurement=one.name,
+                    rule=one.rule,
+                    epsilon=str(one.budget),
+                    sensitivity=one.sensitivity,
+                    delta=str(one.delta),
+                )
+                for one in parameters.preparations
+            ],
+        )
+
+    def promise(self, difference: str) -> Promise:
+        """The promise that these lines add up to, for such a difference in the data."""
+        steps = tuple(Step(line.step, line.depends_on, line.stability) for line in self.steps)
+        used = prod(step.stability for step in steps)
+        deltas = {choice.measurement: Fraction(choice.delta) for choice in self.choices}
+        tables = []
+        for line in self.budget:
+            name = line.measurement.removeprefix(_NOISY)
+            epsilon, l1 = Fraction(line.epsilon) / line.sensitivity, line.sensitivity // used
+            delta = deltas.get(name, Fraction())
+            tables.append(TableMap(name, line.depends_on, epsilon, l1, delta))
+        return Promise(difference, steps, tuple(tables))
