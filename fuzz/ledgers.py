@@ -48,11 +48,11 @@ def export() -> bytes:
 
 @cache
 def database() -> bytes:
-    """The entries as an SQLite file without a log beside it."""
+    """The entries as an SQLite file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.db"
         ledgers.Ledger.open(path).restore(chain())
         with closing(sqlite3.connect(path)) as connection:
             # Small pages, so that every byte of the file means something.
-            connection.executescript("PRAGMA journal_mode=DELETE; PRAGMA page_size=512; VACUUM")
+            connection.executescript("PRAGMA page_size=512; VACUUM")
         return path.read_bytes()

@@ -4,7 +4,7 @@ from tests.docs.files import VISITS
 from tests.postgresql import CURATOR, PASSWORD
 
 TABLES = (
-    "DROP TABLE IF EXISTS taps, trips, pathveil_ledger",
+    "DROP TABLE IF EXISTS taps, trips, pathveil_ledger, pathveil_totals",
     "CREATE TABLE taps (card_id text, tapped_at timestamp, stop text)",
     "CREATE TABLE trips (card_id text, stops text[])",
     "DROP ROLE IF EXISTS publishers",

@@ -52,6 +52,18 @@ def test_publishers_need_no_right_to_change_what_they_wrote(clerk):
             run_sql(clerk, f"{statement} pathveil_ledger{change}")
 
 
+def test_the_totals_are_used_by_who_has_rights_to_them(clerk, postgresql, ledger):
+    schema = schema_of(postgresql)
+    opened = pv.Ledger.open(clerk)
+    opened.dataset("taps").charge(ONE)  # without rights to the totals, which are old now
+    assert opened._store.glance().totals is None
+    rights = f"SELECT, INSERT, UPDATE ON {schema}.pathveil_totals"
+    run_sql(postgresql, f"GRANT {rights} TO clerk_{schema}")
+    assert opened._store.glance().totals != opened.books().text()
+    opened.dataset("taps").charge(ONE)
+    assert opened._store.glance().totals == opened.books().text() == ledger.books().text()
+
+
 def test_without_the_right_to_append_nothing_is_charged(clerk, postgresql):
     schema = schema_of(postgresql)
     run_sql(postgresql, f"REVOKE INSERT ON {schema}.pathveil_ledger FROM clerk_{schema}")

@@ -10,12 +10,13 @@ from tests.ledgers import Clock, open_at, run_sql
 
 import pathveil as pv
 from pathveil.errors import LedgerError, ParameterError
-from pathveil.ledger.books import Books
+from pathveil.ledger.books import Books, totals_hash
 from pathveil.ledger.chain import Chain
 from pathveil.ledger.checking import check_record
 from pathveil.ledger.entries import Charged, Entry, Row
 from pathveil.ledger.export import exported, read_export
-from pathveil.ledger.ledger import Ledger
+from pathveil.ledger.ledger import Account, Ledger
+from pathveil.ledger.standing import Standing
 
 
 def budget(epsilon):
@@ -253,13 +254,102 @@ EDITS = {
 }
 
 
+AT_AN_END = (
+    "a changed last entry",
+    "a removed first entry",
+    "a removed entry with the rest moved up",
+    "an entry twice",
+    "an entry that is none",
+    "a negative number",
+)
+
+
 @pytest.mark.parametrize("name", EDITS)
-def test_an_edit_is_found_and_nothing_is_charged_afterwards(used, place, name):
+def test_an_edit_is_found_and_frees_no_budget(used, place, name):
+    """A charge sees both ends; what is between them can't give anything back."""
     assert len(used.chain()) == 6
     run_sql(place, *EDITS[name])
-    for use in (used.chain, lambda: used.dataset("taps").charge(budget("1"))):
+    for use in (used.chain, lambda: used.amend("taps", limit="100")):
         with pytest.raises(LedgerError, match=r"Entry -?\d of the ledger"):
             use()
+    says = r"Entry -?\d of the ledger" if name in AT_AN_END else "has spent ε = 6 of its limit 9"
+    account = used.dataset("taps") if name not in AT_AN_END else Account(used, "taps")
+    with pytest.raises(LedgerError, match=says):
+        account.charge(budget("4"))
+
+
+TOTALS_EDITS = {
+    "less": "UPDATE pathveil_totals SET totals = replace(totals, '\"6\"', '\"1\"')",
+    "nothing": "DELETE FROM pathveil_totals",
+    "no totals": "UPDATE pathveil_totals SET totals = 'hello'",
+    "another row": "UPDATE pathveil_totals SET id = 7",
+}
+
+
+@pytest.mark.parametrize("name", TOTALS_EDITS)
+def test_totals_that_the_last_entry_does_not_vouch_for_are_not_believed(used, place, name):
+    run_sql(place, TOTALS_EDITS[name])
+    with pytest.raises(LedgerError, match="has spent ε = 6 of its limit 9"):
+        used.dataset("taps").charge(budget("4"))
+    used.dataset("taps").charge(budget("3"))
+    assert used.standing().books.text() == used.books().text()
+
+
+def forged_end(used):
+    """What somebody who knows the code can do to the last entry: make it vouch for less."""
+    chain = used.chain()
+    books = Books.of(Chain.of([entry.row() for entry in chain.entries[:4]]))
+    totals = books.text()
+    last = chain.entries[5].model_copy(update={"totals": totals_hash(totals)})
+    assert "'" not in last.text() + totals
+    changes = f"entry = '{last.text()}', hash = '{last.hash}'"
+    return [
+        f"UPDATE pathveil_ledger SET {changes} WHERE number = 5",
+        f"UPDATE pathveil_totals SET totals = '{totals}'",
+    ]
+
+
+def test_a_forged_end_is_found_by_the_full_check(used, place):
+    run_sql(place, *forged_end(used))
+    used.dataset("taps").charge(budget("4"))  # nobody sees it but:
+    with pytest.raises(LedgerError, match=r"Entry 5 of the ledger breaks its rules.*totals"):
+        used.books()
+
+
+def test_every_entry_vouches_for_the_totals_after_it(used):
+    chain = used.chain()
+    for length in range(1, len(chain) + 1):
+        books = Books.of(Chain.of([entry.row() for entry in chain.entries[:length]]))
+        assert totals_hash(books.text()) == chain.entries[length - 1].totals
+    assert Books.read(books.text()).text() == books.text()
+
+    def without(entries):
+        return [*entries[:5], entries[5].model_copy(update={"totals": None})]
+
+    with pytest.raises(LedgerError, match=r"Entry 5 .* says no totals"):
+        Books.of(rehashed(chain, without))
+
+
+def as_an_earlier_version_wrote_it(ledger):
+    """The same events in entries that say nothing about totals."""
+    return rehashed(
+        ledger.chain(),
+        lambda entries: [entry.model_copy(update={"totals": None}) for entry in entries],
+    )
+
+
+def test_a_ledger_of_an_earlier_version_is_replayed_once_and_then_goes_on(used, tmp_path):
+    old = as_an_earlier_version_wrote_it(used)
+    assert '"totals"' not in "".join(entry.text() for entry in old.entries)
+    ledger = Ledger.open(tmp_path / "old.db")
+    ledger.restore(old)
+    run_sql(str(tmp_path / "old.db"), "DROP TABLE pathveil_totals")
+    with pytest.raises(LedgerError, match="has spent ε = 6 of its limit 9"):
+        ledger.dataset("taps").charge(budget("4"))
+    ledger.dataset("taps").charge(budget("1"))
+    assert [entry.totals is None for entry in ledger.chain().entries] == [True] * 6 + [False]
+    assert ledger.standing().books.text() == ledger.books().text()
+    assert ledger.chain().hashes[:6] == old.hashes
 
 
 def rehashed(chain, change):
@@ -272,10 +362,20 @@ def rehashed(chain, change):
     return Chain.of(rows)
 
 
-def test_a_whole_rewrite_is_found_by_a_hash_that_was_kept_elsewhere(used):
+def rewritten_as(events, clock):
+    """A whole ledger that says that these events happened, totals and all."""
+    standing, rows = Standing(None, Books()), []
+    for event in events:
+        standing, _ = standing.followed_by(event, clock())
+        rows.append(standing.last.row())
+    return Chain.of(rows)
+
+
+def test_a_whole_rewrite_is_found_by_a_hash_that_was_kept_elsewhere(used, clock):
     """The chain alone can't see it, and the docs say so."""
     chain = used.chain()
-    rewritten = rehashed(chain, lambda entries: entries[:4] + entries[5:])
+    events = [entry.event for entry in chain.entries]
+    rewritten = rewritten_as(events[:4] + events[5:], clock)
     assert Books.of(rewritten).dataset("taps").spent_ever() == 4
     with pytest.raises(LedgerError, match="does not hold the entry with the hash you kept"):
         rewritten.check_holds(chain.head)

@@ -14,6 +14,7 @@ from pathveil.errors import LedgerError, ParameterError
 from pathveil.ledger.composition import tally
 from pathveil.ledger.ledger import Ledger
 from pathveil.ledger.periods import PERIODS, span_of
+from pathveil.ledger.store import Glance
 
 NAMES = ("north", "south", "east")
 amounts = st.fractions(min_value=Fraction(1, 1000), max_value=3, max_denominator=1000)
@@ -58,9 +59,16 @@ class InMemory:
 
     def __init__(self):
         self.kept = []
+        self.totals = None
 
     def read(self):
         return list(self.kept)
+
+    def glance(self):
+        return Glance(*(self.kept[:1] or [None]), *(self.kept[-1:] or [None]), self.totals)
+
+    def row(self, number):
+        return dict(enumerate(self.kept)).get(number)
 
     def exclusive(self, *, create=False):  # noqa: ARG002
         return self
@@ -74,8 +82,9 @@ class InMemory:
     def rows(self):
         return list(self.kept)
 
-    def append(self, row):
+    def append(self, row, totals):
         self.kept.append(row)
+        self.totals = totals
 
 
 steps = st.tuples(

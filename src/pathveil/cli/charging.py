@@ -82,7 +82,7 @@ def _tell_balance(charge: "Charge") -> None:
     from pathveil.cli.ledger_tables import warn_if_nearly_spent
 
     account, now = charge.account, charge.account.ledger.now()
-    dataset = account.ledger.books().dataset(account.name)
+    dataset = account.ledger.standing().books.dataset(account.name)
     _say(
         f"Charged ε = {charge.budget} to {account.name!r}, entry {charge.entry.number}; "
         f"{dataset.remaining(now, account.population)} of {dataset.limit} remains."

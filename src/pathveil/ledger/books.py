@@ -1,20 +1,35 @@
 """What the entries of a ledger say together: each dataset's limit, charges and releases.
 
 `Books.of` replays the chain from its first entry and refuses what can't have happened, a charge
-over its limit included. A ledger is small (a few entries for each release), so every charge
-replays it whole: nothing is cached that could disagree with the chain.
+over its limit included. That takes as long as the ledger is; a charge must not. So the sums that a
+charge is decided by (`Books.text`) are kept beside the entries, and every entry holds their hash:
+`Books.read` takes them back, and the replay makes sure that no entry lied about them.
 """
 
+import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 
 from pathveil.errors import LedgerError
 from pathveil.ledger.chain import Chain
-from pathveil.ledger.composition import Tally
-from pathveil.ledger.entries import Begun, Charged, Defined, Entry, Published, exact
+from pathveil.ledger.composition import Tally, tally
+from pathveil.ledger.entries import (
+    Begun,
+    Charged,
+    Defined,
+    Entry,
+    Event,
+    Published,
+    exact,
+    written_at,
+)
 from pathveil.ledger.periods import Span, span_of
+from pathveil.ledger.totals import DatasetTotals, Sums, Totals
 from pathveil.suggestions import did_you_mean
+
+MOST_UNUSED = 256
+"""So many charges may wait for their release; one that so many later ones overtook is forfeited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +58,36 @@ class Payment:
 
 @dataclass(slots=True)
 class Dataset:
-    """A dataset: the rules that hold now, and all its charges.
+    """A dataset: the rules that hold now, what is spent, and (after a replay) all its charges.
 
-    Time only goes forward in a ledger, so the sums of the latest period and of all time are enough
-    to replay it. A ``moment`` below is never before the last charge.
+    Time only goes forward in a ledger, so the sums of the latest period are enough to decide. A
+    ``moment`` below is never before the last charge.
+
+    Attributes:
+        rules: the limit, the period and the populations.
+        payments: all charges; empty if it was taken back from kept totals.
     """
 
     rules: Defined
     payments: list[Payment] = field(default_factory=list)
-    _ever: Tally = field(default_factory=Tally)
+    _charged: datetime | None = None
     _latest: Tally = field(default_factory=Tally)
     _latest_delta: Tally = field(default_factory=Tally)
+
+    @classmethod
+    def read(cls, kept: DatasetTotals) -> "Dataset":
+        """A dataset as its totals say."""
+        charged = None if kept.charged is None else datetime.fromisoformat(kept.charged)
+        return cls(kept.rules, [], charged, kept.epsilon.tally(), kept.delta.tally())
+
+    def totals(self) -> DatasetTotals:
+        """What must be known of it to decide about its next charge."""
+        return DatasetTotals(
+            rules=self.rules,
+            charged=None if self._charged is None else written_at(self._charged),
+            epsilon=Sums.of(self._latest),
+            delta=Sums.of(self._latest_delta),
+        )
 
     @property
     def limit(self) -> Fraction:
@@ -64,13 +98,12 @@ class Dataset:
         """The calendar period around a moment; None if the limit holds for ever."""
         return span_of(moment, self.rules.period) if self.rules.period else None
 
-    def pay(self, payment: Payment) -> None:
+    def spend(self, charge: Charged, moment: datetime) -> None:
         """Enter a charge, which was checked."""
-        self._latest, self._latest_delta = self._tallies(payment.time)
-        self._latest.add((payment.population, payment.epsilon))
-        self._latest_delta.add((payment.population, payment.delta))
-        self._ever.add((payment.population, payment.epsilon))
-        self.payments.append(payment)
+        self._latest, self._latest_delta = self._tallies(moment)
+        self._latest.add((charge.population, exact(charge.epsilon)))
+        self._latest_delta.add((charge.population, exact(charge.delta)))
+        self._charged = moment
 
     def spent(self, moment: datetime) -> Fraction:
         """ε of the period's releases together."""
@@ -78,7 +111,7 @@ class Dataset:
 
     def spent_ever(self) -> Fraction:
         """ε of all releases together, whatever the period."""
-        return self._ever.composed()
+        return tally((payment.population, payment.epsilon) for payment in self.payments).composed()
 
     def remaining(self, moment: datetime, population: str | None = None) -> Fraction:
         """What a release of this population may still spend in the period; never below 0."""
@@ -92,7 +125,7 @@ class Dataset:
     def _tallies(self, moment: datetime) -> tuple[Tally, Tally]:
         """The sums of ε and δ in the period around a moment: the last charge's, or a new one."""
         span = self.span(moment)
-        is_new = span is not None and self.payments and self.payments[-1].time not in span
+        is_new = span is not None and self._charged is not None and self._charged not in span
         return (Tally(), Tally()) if is_new else (self._latest, self._latest_delta)
 
     def check_declared(self, population: str | None) -> None:
@@ -140,35 +173,55 @@ class Dataset:
 
 @dataclass(slots=True)
 class Books:
-    """All the datasets of a ledger, by name, in the order in which they were set up.
+    """All the datasets of a ledger, by name.
 
     Attributes:
         datasets: by name.
-        charges: every charge, by the number of its entry.
-        begun: the charges for which noise was begun: each pays for that release and no other.
+        unused: the charges for which no noise was begun yet, oldest first, `MOST_UNUSED` at most:
+            each may pay for one release.
+        charges: every charge, by the number of its entry; empty if it was taken back from totals.
     """
 
     datasets: dict[str, Dataset] = field(default_factory=dict)
+    unused: dict[int, None] = field(default_factory=dict)
     charges: dict[int, Payment] = field(default_factory=dict)
-    begun: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, chain: Chain) -> "Books":
         """Replay a chain.
 
         Raises:
-            LedgerError: at an entry that breaks the rules that held when it was written.
+            LedgerError: at an entry that breaks the rules that held when it was written, or that
+                says other totals than the entries before it.
         """
-        books = cls()
+        books, has_totals = cls(), False
         for entry, digest in zip(chain.entries, chain.hashes, strict=True):
             try:
-                books._enter(entry, digest)
+                books.enter(entry)
+                books._record(entry, digest)
+                has_totals = books._check_totals(entry, expected=has_totals)
             except LedgerError as error:
                 raise LedgerError(
                     f"Entry {entry.number} of the ledger breaks its rules, though its hash fits: "
                     f"the ledger was rewritten. {error}"
                 ) from None
         return books
+
+    @classmethod
+    def read(cls, text: str) -> "Books":
+        """The books as kept totals say them: without the history.
+
+        Raises:
+            LedgerError: if the text is not what `text` writes.
+        """
+        kept = Totals.read(text)
+        datasets = {name: Dataset.read(totals) for name, totals in kept.datasets.items()}
+        return cls(datasets, dict.fromkeys(kept.unused))
+
+    def text(self) -> str:
+        """All that decides about the next charge, in one spelling; its hash goes into the entry."""
+        datasets = {name: dataset.totals() for name, dataset in self.datasets.items()}
+        return Totals(datasets=datasets, unused=tuple(self.unused)).text()
 
     def dataset(self, name: str) -> Dataset:
         """A dataset by name.
@@ -186,37 +239,64 @@ class Books:
         return self.datasets[name]
 
     def check_unused(self, charge: int) -> None:
-        """Refuse to begin a release on what is no charge, or paid for a release already.
+        """Refuse to begin a release on a charge that paid for one already.
 
         Raises:
             LedgerError: if so.
         """
-        if charge not in self.charges:
-            raise LedgerError(f"Entry {charge} is no charge.")
-        if charge in self.begun or self.charges[charge].certificates:
+        if charge not in self.unused:
+            overtaken = f", or {MOST_UNUSED} later charges overtook it"
+            also = overtaken if len(self.unused) >= MOST_UNUSED else ""
             raise LedgerError(
-                f"Entry {charge} of the ledger paid for a release already. A charge pays for one, "
-                "finished or not: charge again for another."
+                f"Entry {charge} of the ledger paid for a release already{also}. A charge pays for "
+                "one, finished or not: charge again for another."
             )
 
-    def _enter(self, entry: Entry, digest: str) -> None:
-        event = entry.event
+    def enter(self, entry: Entry) -> None:
+        """Take an entry in.
+
+        Raises:
+            LedgerError: if it breaks the rules.
+        """
+        event: Event = entry.event
         if isinstance(event, Defined):
             self._define(event)
         elif isinstance(event, Charged):
             dataset = self.dataset(event.dataset)
             epsilon, delta = exact(event.epsilon), exact(event.delta)
             dataset.check_affords(epsilon, delta, entry.time, event.population)
-            payment = Payment(entry.number, digest, entry.time, event.population, epsilon, delta)
-            dataset.pay(payment)
-            self.charges[entry.number] = payment
+            dataset.spend(event, entry.time)
+            self.unused[entry.number] = None
+            if len(self.unused) > MOST_UNUSED:
+                del self.unused[next(iter(self.unused))]
         elif isinstance(event, Begun):
             self.check_unused(event.charge)
-            self.begun.add(event.charge)
+            del self.unused[event.charge]
+        elif isinstance(event, Published):
+            self.unused.pop(event.charge, None)
+
+    def _record(self, entry: Entry, digest: str) -> None:
+        """Keep the history, which only a replay knows."""
+        event = entry.event
+        if isinstance(event, Charged):
+            epsilon, delta = exact(event.epsilon), exact(event.delta)
+            payment = Payment(entry.number, digest, entry.time, event.population, epsilon, delta)
+            self.charges[entry.number] = payment
+            self.datasets[event.dataset].payments.append(payment)
         elif isinstance(event, Published):
             if event.charge not in self.charges:
                 raise LedgerError(f"Entry {event.charge} is no charge.")
             self.charges[event.charge].certificates.append(event.certificate_sha256)
+
+    def _check_totals(self, entry: Entry, *, expected: bool) -> bool:
+        """Whether the entry says totals; those that it says must be true."""
+        if entry.totals is None:
+            if expected:
+                raise LedgerError("It says no totals, though one before it does.")
+            return False
+        if entry.totals != totals_hash(self.text()):
+            raise LedgerError("The totals that it says are not those of the entries before it.")
+        return True
 
     def _define(self, rules: Defined) -> None:
         if len(set(rules.populations)) != len(rules.populations):
@@ -228,3 +308,8 @@ class Books:
         if rules.period != before.period or set(before.populations) - set(rules.populations):
             raise LedgerError("A period or a declared population can't be taken back.")
         self.datasets[rules.dataset].rules = rules
+
+
+def totals_hash(text: str) -> str:
+    """What an entry says of the totals after it."""
+    return hashlib.sha256(text.encode()).hexdigest()

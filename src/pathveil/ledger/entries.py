@@ -8,9 +8,17 @@ import hashlib
 import json
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from pathveil.errors import LedgerError
 from pathveil.ledger.periods import Period
@@ -20,12 +28,25 @@ NO_HASH = "0" * 64
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 Disjoint = Literal["declared disjoint: no unit is in two populations of this dataset"]
 DISJOINT: Disjoint = "declared disjoint: no unit is in two populations of this dataset"
-_LAST_YEAR = 9000
+LAST_YEAR = 9000
 
 Name = Annotated[str, Field(pattern=NAME)]
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 ExactOrZero = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,99}(/[1-9][0-9]{0,99})?)$")]
 Exact = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,99}(/[1-9][0-9]{0,99})?$")]
+
+
+def _is_a_time(text: str) -> str:
+    if datetime.fromisoformat(text).year > LAST_YEAR:
+        raise ValueError("too far in the future")
+    return text
+
+
+Time = Annotated[
+    str,
+    Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"),
+    AfterValidator(_is_a_time),
+]
 
 
 class _Part(BaseModel):
@@ -82,19 +103,26 @@ Event = Annotated[Opened | Defined | Charged | Begun | Published, Field(discrimi
 
 
 class Entry(_Part):
-    """One line of the ledger."""
+    """One line of the ledger.
+
+    Attributes:
+        totals: the hash of what all datasets have spent once it is entered (`Books.text`), so that
+            the last entry speaks for the sums as it does for the entries. None in entries of
+            earlier versions, whose text has no such word.
+    """
 
     number: int = Field(ge=0)
-    at: str = Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$")
+    at: Time
     previous: Hash
     event: Event
+    totals: Hash | None = None
 
-    @field_validator("at")
-    @classmethod
-    def _is_a_time(cls, text: str) -> str:
-        if datetime.fromisoformat(text).year > _LAST_YEAR:
-            raise ValueError("too far in the future")
-        return text
+    @model_serializer(mode="wrap")
+    def _as_it_was_written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        if self.totals is None:
+            values.pop("totals")
+        return values
 
     @property
     def time(self) -> datetime:
@@ -161,7 +189,16 @@ def _newer(row: Row) -> bool:
 
 
 def written_at(moment: datetime) -> str:
-    """A moment as an entry writes it."""
+    """A moment as an entry writes it.
+
+    Raises:
+        LedgerError: if it is too far in the future to be true.
+    """
+    if moment.year > LAST_YEAR:
+        raise LedgerError(
+            f"The computer's clock says that it is the year {moment.year}. Set it right: what is "
+            "written into a ledger stays. No entry was added."
+        )
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

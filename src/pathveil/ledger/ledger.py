@@ -23,6 +23,7 @@ from pathveil.ledger.entries import (
 )
 from pathveil.ledger.locating import locate
 from pathveil.ledger.naming import check_name, check_period, check_reason
+from pathveil.ledger.standing import Standing
 from pathveil.model.budget import Budget
 from pathveil.model.certificate import LedgerRecord
 from pathveil.model.label_discovery import parse_delta
@@ -30,6 +31,8 @@ from pathveil.model.label_discovery import parse_delta
 if TYPE_CHECKING:
     from pathveil.ledger.store import Store, Transaction
 
+Decide = Callable[[Books, datetime, "Transaction"], Event]
+"""What to write, from what is spent, the time, and the turn (to look at single entries)."""
 
 NO_DELTA = Fraction(0)
 
@@ -102,7 +105,7 @@ class Ledger:
             reason="",
         )
 
-        def decide(books: Books, _now: datetime) -> Event:
+        def decide(books: Books, _now: datetime, _turn: "Transaction") -> Event:
             if name in books.datasets:
                 raise LedgerError(
                     f"The ledger has a dataset {name!r} already. Change its limit with `pathveil "
@@ -110,7 +113,7 @@ class Ledger:
                 )
             return event
 
-        return self._append(decide, create=True)
+        return self._append(decide, create=True, whole=True)
 
     def amend(
         self,
@@ -138,7 +141,7 @@ class Ledger:
         more = _declared(populations)
         reason = check_reason(reason)
 
-        def decide(books: Books, _now: datetime) -> Event:
+        def decide(books: Books, _now: datetime, _turn: "Transaction") -> Event:
             rules = books.dataset(name).rules
             declared = (*rules.populations, *(p for p in more if p not in rules.populations))
             changes = {
@@ -150,7 +153,7 @@ class Ledger:
             }
             return rules.model_copy(update=changes)
 
-        return self._append(decide)
+        return self._append(decide, whole=True)
 
     def dataset(self, name: str, population: str | None = None) -> "Account":
         """What a run charges: a dataset, or one declared population of it.
@@ -177,9 +180,20 @@ class Ledger:
         """What the entries say together, checked and replayed."""
         return Books.of(self.chain())
 
+    def standing(self) -> Standing:
+        """What is spent now, without the history: as quick in a long ledger as in a short one.
+
+        Raises:
+            LedgerError: if there is no ledger, or its ends or totals were tampered with.
+        """
+        standing = Standing.of(self._store.glance(), self._store.read)
+        if standing.last is None:
+            raise self._absent()
+        return standing
+
     def now(self) -> datetime:
         """The ledger's time: the clock's, but never before its last entry."""
-        return self.chain().now(self._clock())
+        return self.standing().now(self._clock())
 
     def restore(self, entries: Chain) -> None:
         """Fill an empty ledger with the entries of another: to move it, or after a loss.
@@ -187,30 +201,46 @@ class Ledger:
         Raises:
             LedgerError: if this ledger holds entries already.
         """
-        Books.of(entries)
+        totals = Books.of(entries).text()
         with self._store.exclusive(create=True) as turn:
             if turn.rows():
                 raise LedgerError("Entries are imported into an empty ledger only; this one isn't.")
             for entry in entries.entries:
-                turn.append(entry.row())
+                turn.append(entry.row(), None if entry.totals is None else totals)
+        if Chain.of(self._store.read()) != entries:
+            raise _not_kept("what was imported")
 
-    def _append(self, decide: Callable[[Books, datetime], Event], *, create: bool = False) -> Entry:
-        """Read, check, decide and write in one exclusive transaction."""
+    def _append(self, decide: "Decide", *, create: bool = False, whole: bool = False) -> Entry:
+        """Look, decide and write in one exclusive transaction; then read it back.
+
+        Args:
+            decide: what to write, once it is known where the ledger stands.
+            create: make the ledger if there is none.
+            whole: check every entry before, which takes as long as the ledger is.
+        """
         with self._store.exclusive(create=create) as turn:
-            chain = Chain.of(turn.rows())
-            if not chain.entries:
+            standing = (
+                Standing.replayed(turn.rows()) if whole else Standing.of(turn.glance(), turn.rows)
+            )
+            if standing.last is None:
                 if not create:
                     raise self._absent()
-                chain = self._opened(turn, chain)
-            now = self._clock().replace(microsecond=0)
-            entry = chain.following(decide(Books.of(chain), chain.now(now)), now)
-            turn.append(entry.row())
+                opened = Opened(identity=secrets.token_hex(32))
+                standing = self._write(turn, standing, opened)
+            now = standing.now(self._clock().replace(microsecond=0))
+            entry = self._write(turn, standing, decide(standing.books, now, turn)).last
+        if entry is None or self._store.row(entry.number) != entry.row():
+            raise _not_kept("the entry")
         return entry
 
-    def _opened(self, turn: "Transaction", empty: Chain) -> Chain:
-        first = empty.following(Opened(identity=secrets.token_hex(32)), self._clock()).row()
-        turn.append(first)
-        return Chain.of([first])
+    def _write(self, turn: "Transaction", standing: Standing, event: Event) -> Standing:
+        after, totals = standing.followed_by(event, self._clock().replace(microsecond=0))
+        if after.last is not None:
+            row = after.last.row()
+            turn.append(row, totals)
+            if turn.row(row.number) != row:
+                raise _not_kept("the entry")
+        return after
 
     def _absent(self) -> LedgerError:
         return LedgerError(
@@ -230,7 +260,7 @@ class Account:
 
     def check(self) -> None:
         """Refuse a dataset or population that the ledger does not have; charges nothing."""
-        dataset = self.ledger.books().dataset(self.name)
+        dataset = self.ledger.standing().books.dataset(self.name)
         dataset.check_declared(self.population)
 
     def charge(self, budget: Budget, delta: Fraction = NO_DELTA) -> "Charge":
@@ -241,7 +271,7 @@ class Account:
                 written.
         """
 
-        def decide(books: Books, now: datetime) -> Event:
+        def decide(books: Books, now: datetime, _turn: "Transaction") -> Event:
             books.dataset(self.name).check_affords(budget.epsilon, delta, now, self.population)
             return self.charged(budget, delta)
 
@@ -302,18 +332,17 @@ class Charge:
         """
         number = self.entry.number
 
-        def decide(books: Books, _now: datetime) -> Event:
-            self._check_held(books)
+        def decide(books: Books, _now: datetime, turn: "Transaction") -> Event:
+            self._check_held(turn)
             books.check_unused(number)
             return Begun(charge=number)
 
         return self.account.ledger._append(decide)  # noqa: SLF001
 
-    def _check_held(self, books: Books) -> None:
+    def _check_held(self, turn: "Transaction") -> None:
         """Refuse what only looks like a charge: made by hand, or of another ledger."""
-        held = books.charges.get(self.entry.number)
         said = self.account.charged(self.budget, self.delta)
-        if held is None or held.hash != self.entry.hash or self.entry.event != said:
+        if turn.row(self.entry.number) != self.entry.row() or self.entry.event != said:
             raise LedgerError(
                 f"The ledger's entry {self.entry.number} is not this charge: it is another ledger, "
                 "or the charge was made by hand. Nothing was drawn."
@@ -325,14 +354,27 @@ class Charge:
         Raises:
             LedgerError: if the ledger can't be written; the release is paid for all the same.
         """
-        event = Published(charge=self.entry.number, certificate_sha256=certificate_sha256)
+        number = self.entry.number
+
+        def decide(_books: Books, _now: datetime, turn: "Transaction") -> Event:
+            if turn.row(number) != self.entry.row():
+                raise LedgerError(f"The ledger's entry {number} is not this charge any more.")
+            return Published(charge=number, certificate_sha256=certificate_sha256)
+
         try:
-            return self.account.ledger._append(lambda _books, _now: event)  # noqa: SLF001
+            return self.account.ledger._append(decide)  # noqa: SLF001
         except LedgerError as error:
             raise LedgerError(
                 "The release is written, whole and paid for, but the ledger could not record that "
                 f"it was published. {error}"
             ) from None
+
+
+def _not_kept(what: str) -> LedgerError:
+    return LedgerError(
+        f"The ledger did not keep {what}: what was written is not what is read back. Do not trust "
+        "this disk or database; `pathveil ledger verify` looks closer. Nothing was read or drawn."
+    )
 
 
 def _declared(populations: Iterable[str]) -> tuple[str, ...]:

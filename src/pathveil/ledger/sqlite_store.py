@@ -1,7 +1,13 @@
-"""A ledger in one SQLite file: write-ahead log, every commit synced to disk, one writer at a time.
+"""A ledger in one SQLite file: rollback journal, every commit synced to disk, one writer at a time.
 
-Locks are the operating system's: they go when a process goes, however it goes. A commit that a
-killed process did not finish is rolled back by whoever opens the file next.
+Locks are the operating system's, on the file itself: they go when a process goes, however it goes,
+and they hold by whatever path the file is opened. That is why there is no write-ahead log: its
+locks are in a file beside the database, so two mounts of the one file would have two sets of
+them, and both could spend the same budget. A commit that a killed process did not finish is
+rolled back by whoever opens the file next.
+
+A trigger, a view or another constraint could make an insert do something else than insert, so
+nothing is in the file but our two tables, spelled as we spell them.
 """
 
 import os
@@ -14,14 +20,23 @@ from urllib.parse import quote
 
 from pathveil.errors import LedgerError
 from pathveil.ledger.entries import Row
+from pathveil.ledger.store import Glance
 from pathveil.model.new_folders import new_parents
 
 _WAIT_SECONDS = 60
-_TABLE = "CREATE TABLE IF NOT EXISTS pathveil_ledger (number INTEGER PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)"  # noqa: E501
-_ROWS = "SELECT number, entry, hash FROM pathveil_ledger ORDER BY number"
+_LEDGER = (
+    "CREATE TABLE pathveil_ledger "
+    "(number INTEGER PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)"
+)
+_TOTALS = "CREATE TABLE pathveil_totals (id INTEGER PRIMARY KEY, totals TEXT NOT NULL)"
+_OURS = {("pathveil_ledger", _LEDGER), ("pathveil_totals", _TOTALS)}
+_OBJECTS = "SELECT name, sql FROM sqlite_master"
+_ROWS = "SELECT number, entry, hash FROM pathveil_ledger"
 _INSERT = "INSERT INTO pathveil_ledger (number, entry, hash) VALUES (?, ?, ?)"
-# FULL: a commit returns when the disk has it; fullfsync means that on macOS too.
-_SETTINGS = ["PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON", "PRAGMA trusted_schema = OFF"]
+_KEEP = "INSERT OR REPLACE INTO pathveil_totals (id, totals) VALUES (0, ?)"
+# EXTRA: a commit returns when the disk has it, and has forgotten the journal that would undo it;
+# fullfsync means that on macOS too.
+_SETTINGS = ["PRAGMA synchronous = EXTRA", "PRAGMA fullfsync = ON", "PRAGMA trusted_schema = OFF"]
 
 _REASONS = {
     sqlite3.SQLITE_NOTADB: "it is not a ledger, or it was overwritten",
@@ -34,6 +49,8 @@ _REASONS = {
     sqlite3.SQLITE_PERM: "you may not open it",
     sqlite3.SQLITE_IOERR: "reading or writing the disk failed",
 }
+
+_UNWRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
 class SqliteStore:
@@ -57,10 +74,18 @@ class SqliteStore:
 
     def read(self) -> list[Row]:
         """All rows, by number."""
-        if not self._exists():
-            return []
-        with self._explained(), closing(self._connect()) as connection:
-            return _rows(connection)
+        with self._reading() as turn:
+            return [] if turn is None else turn.rows()
+
+    def glance(self) -> Glance:
+        """Its two ends, and the totals."""
+        with self._reading() as turn:
+            return Glance(None, None, None) if turn is None else turn.glance()
+
+    def row(self, number: int) -> Row | None:
+        """One row, through a connection of its own."""
+        with self._reading() as turn:
+            return None if turn is None else turn.row(number)
 
     @contextmanager
     def exclusive(self, *, create: bool = False) -> Iterator["_Turn"]:
@@ -73,19 +98,75 @@ class SqliteStore:
                 "--limit EPSILON`, or say where it is with --ledger or PATHVEIL_LEDGER."
             )
         with self._explained(), closing(self._connect()) as connection:
-            if create:
-                _use_write_ahead_log(connection)
+            self._tables(connection)  # another program's database stays as it is
+            _use_rollback_journal(connection)
             connection.execute("BEGIN IMMEDIATE")
             try:
-                if create:
-                    _refuse_foreign(connection, self.label)
-                    connection.execute(_TABLE)
-                yield _Turn(connection)
+                yield self._prepared(connection, create=create)
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
+
+    def _prepared(self, connection: sqlite3.Connection, *, create: bool) -> "_Turn":
+        """A turn at tables that are ours; what is missing of them is made."""
+        names = self._tables(connection)
+        if not names and create:
+            connection.execute(_LEDGER)
+        if names == {"pathveil_ledger"} or (not names and create):
+            connection.execute(_TOTALS)
+        return _Turn(connection, self._tables(connection))
+
+    def _tables(self, connection: sqlite3.Connection) -> set[str]:
+        """Which of our tables are there.
+
+        Raises:
+            LedgerError: if anything else is in the database of a ledger.
+        """
+        found = set(connection.execute(_OBJECTS).fetchall())
+        names = {name for name, _ in found & _OURS}
+        if found - _OURS:
+            if any(name == "pathveil_ledger" for name, _ in found):
+                raise LedgerError(
+                    f"Can't use {self.label}: it is not a ledger, or somebody added to it: it "
+                    "holds tables, triggers, views or rules that no ledger has. Restore it from a "
+                    "backup or an export. No entry was added."
+                )
+            raise LedgerError(f"Can't use {self.label}: it is a database of something else.")
+        return names
+
+    @contextmanager
+    def _reading(self) -> Iterator["_Turn | None"]:
+        """What was committed, as of one moment; None if there is no ledger."""
+        if not self._exists():
+            yield None
+            return
+        with self._explained(), closing(self._connect_to_read()) as connection:
+            connection.execute("BEGIN")
+            yield _Turn(connection, self._tables(connection))
+
+    def _connect_to_read(self) -> sqlite3.Connection:
+        """Also from a disk that can't be written, where a write-ahead log can't be opened.
+
+        Ledgers of earlier versions have one. If nothing is in it, the file is all there is.
+        """
+        try:
+            return self._connect()
+        except sqlite3.OperationalError as error:
+            is_unwritable = error.sqlite_errorcode & 0xFF in _UNWRITABLE
+            if not is_unwritable or any(map(self._has_beside, ("-wal", "-journal"))):
+                raise
+            return self._connect("immutable=1&mode=ro")
+
+    def _has_beside(self, suffix: str) -> bool:
+        """Whether SQLite has something to bring into the file, or it can't be known."""
+        try:
+            return self._path.with_name(self._path.name + suffix).stat().st_size > 0
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
 
     def _exists(self) -> bool:
         try:
@@ -104,14 +185,15 @@ class SqliteStore:
             reason = "Not a directory" if isinstance(error, FileExistsError) else error.strerror
             raise LedgerError(f"Can't make {self.label}: {reason}.") from None
 
-    def _connect(self) -> sqlite3.Connection:
-        address = f"file:{quote(str(self._path))}?mode=rw"
+    def _connect(self, how: str = "mode=rw") -> sqlite3.Connection:
+        address = f"file:{quote(str(self._path))}?{how}"
         connection = sqlite3.connect(
             address, uri=True, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
         )
         try:
             for setting in _SETTINGS:
                 connection.execute(setting)
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # opens all it needs
         except BaseException:
             connection.close()
             raise
@@ -135,43 +217,54 @@ class SqliteStore:
 class _Turn:
     """See `pathveil.ledger.store.Transaction`."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, tables: set[str]) -> None:
         self._connection = connection
+        self._tables = tables
 
     def rows(self) -> list[Row]:
-        return _rows(self._connection)
+        return self._found("ORDER BY number")
 
-    def append(self, row: Row) -> None:
+    def row(self, number: int) -> Row | None:
+        return next(iter(self._found("WHERE number = ?", number)), None)
+
+    def glance(self) -> Glance:
+        first = next(iter(self._found("ORDER BY number LIMIT 1")), None)
+        last = next(iter(self._found("ORDER BY number DESC LIMIT 1")), None)
+        return Glance(first, last, self._totals())
+
+    def append(self, row: Row, totals: str | None) -> None:
         self._connection.execute(_INSERT, row)
+        if totals is not None:
+            self._connection.execute(_KEEP, [totals])
+
+    def _found(self, which: str, *values: int) -> list[Row]:
+        if "pathveil_ledger" not in self._tables:
+            return []
+        return [Row(*row) for row in self._connection.execute(f"{_ROWS} {which}", values)]
+
+    def _totals(self) -> str | None:
+        if "pathveil_totals" not in self._tables:
+            return None
+        kept = self._connection.execute("SELECT totals FROM pathveil_totals WHERE id = 0")
+        (text,) = kept.fetchone() or (None,)
+        return text if isinstance(text, str) else None
 
 
-def _rows(connection: sqlite3.Connection) -> list[Row]:
-    if not _has_table(connection):
-        return []
-    return [Row(*row) for row in connection.execute(_ROWS)]
+def _use_rollback_journal(connection: sqlite3.Connection) -> None:
+    """Also for a ledger that an earlier version made with a write-ahead log; the file remembers.
 
-
-def _has_table(connection: sqlite3.Connection) -> bool:
-    found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'pathveil_ledger'")
-    return found.fetchone() is not None
-
-
-def _refuse_foreign(connection: sqlite3.Connection, label: str) -> None:
-    """Do not move into a database that holds something else."""
-    others = connection.execute("SELECT 1 FROM sqlite_master WHERE name <> 'pathveil_ledger'")
-    if others.fetchone() is not None:
-        raise LedgerError(f"Can't use {label}: it is a database of something else.")
-
-
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Kept in the file from then on. Two first runs at once may have to wait for each other."""
+    SQLite first brings all of the log into the file, and needs to be alone for that: two runs at
+    once may have to wait for each other.
+    """
     patience = time.monotonic() + _WAIT_SECONDS
     while True:
         try:
-            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > patience:
                 raise
             time.sleep(0.02)
         else:
+            if mode != "delete":
+                raise sqlite3.OperationalError
             return

@@ -1,19 +1,43 @@
 """Where entries are kept: one protocol, one file for each kind of store."""
 
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pathveil.ledger.entries import Row
+
+
+class Glance(NamedTuple):
+    """What a charge looks at, as of one moment: as much in a long ledger as in a short one.
+
+    Attributes:
+        first: the first row; None if there is none.
+        last: the last row; None if there is none.
+        totals: the sums kept beside the rows; None if there are none. Not to be trusted unless
+            the last row vouches for them.
+    """
+
+    first: Row | None
+    last: Row | None
+    totals: str | None
 
 
 class Transaction(Protocol):
     """An exclusive turn at the ledger: nobody else can append meanwhile."""
 
+    def glance(self) -> Glance:
+        """Its two ends, and the totals."""
+
     def rows(self) -> list[Row]:
         """All rows, by number."""
 
-    def append(self, row: Row) -> None:
-        """Add a row; it is kept, durably, when the turn ends without an exception."""
+    def row(self, number: int) -> Row | None:
+        """One row."""
+
+    def append(self, row: Row, totals: str | None) -> None:
+        """Add a row, and keep these totals in place of the others if the store can.
+
+        Both are kept, durably, when the turn ends without an exception.
+        """
 
 
 class Store(Protocol):
@@ -27,6 +51,12 @@ class Store(Protocol):
 
     def read(self) -> list[Row]:
         """All rows, by number, as of one moment; empty if there is no ledger there yet."""
+
+    def glance(self) -> Glance:
+        """Its two ends, and the totals, as of one moment."""
+
+    def row(self, number: int) -> Row | None:
+        """One row, read anew from where it is kept."""
 
     def exclusive(self, *, create: bool = False) -> AbstractContextManager[Transaction]:
         """Take a turn.

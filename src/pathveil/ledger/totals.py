@@ -1,0 +1,95 @@
+"""The sums that a charge is decided by, as they are kept beside the entries.
+
+They are worth nothing by themselves: whoever reads them compares their hash with the one that the
+last entry says, and replays the entries if it is another. So editing them frees no budget, and
+editing an old entry does not either: the last entry still speaks for the sums as they were.
+"""
+
+import json
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pathveil.errors import LedgerError
+from pathveil.ledger.composition import Tally
+from pathveil.ledger.entries import Defined, Name, Time, exact
+
+_DIGITS = 1000
+# A sum of many fractions has more digits than any of them.
+Sum = Annotated[
+    str, Field(pattern=rf"^(0|[1-9][0-9]{{0,{_DIGITS - 1}}}(/[1-9][0-9]{{0,{_DIGITS - 1}}})?)$")
+]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Sums(_Part):
+    """A `Tally` as text."""
+
+    everybody: Sum
+    populations: dict[Name, Sum]
+
+    @classmethod
+    def of(cls, sums: Tally) -> "Sums":
+        """The text of these sums.
+
+        Raises:
+            LedgerError: if they have too many digits to be kept.
+        """
+        populations = {name: _short(value) for name, value in sums.populations.items()}
+        return cls(everybody=_short(sums.everybody), populations=populations)
+
+    def tally(self) -> Tally:
+        """The sums, exactly."""
+        sums = Tally(exact(self.everybody))
+        for name, value in self.populations.items():
+            sums.populations[name] = exact(value)
+        return sums
+
+
+class DatasetTotals(_Part):
+    """What must be known of a dataset to decide about its next charge."""
+
+    rules: Defined
+    charged: Time | None = Field(description="When it was charged last: which period is summed.")
+    epsilon: Sums
+    delta: Sums
+
+
+class Totals(_Part):
+    """What must be known of a ledger to decide about its next charge."""
+
+    version: Literal[1] = 1
+    datasets: dict[Name, DatasetTotals]
+    unused: tuple[int, ...] = Field(description="Charges for which no noise was begun.")
+
+    def text(self) -> str:
+        """The canonical JSON."""
+        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def read(cls, text: str) -> "Totals":
+        """What such a text says.
+
+        Raises:
+            LedgerError: if it is none.
+        """
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError:
+            raise LedgerError(
+                "The ledger's totals can't be read, though its last entry vouches for them: it was "
+                "rewritten. Restore it from a backup."
+            ) from None
+
+
+def _short(value: Fraction) -> str:
+    if max(value.numerator, value.denominator) >= 10**_DIGITS:
+        raise LedgerError(
+            "What was spent has become a fraction too long to write down. Charge fractions that "
+            "add up, such as tenths. No entry was added."
+        )
+    return str(value)
