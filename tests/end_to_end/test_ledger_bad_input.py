@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from contextlib import closing, suppress
+from datetime import datetime
 
 import pytest
 from tests.commands import publish_arguments
@@ -149,6 +150,21 @@ def test_a_request_that_can_not_be_met(refuses, arguments, says):
 @pytest.mark.parametrize("command", ["show", "verify"])
 def test_a_home_that_nobody_has(refuses, command):
     refuses("ledger", command, "--ledger", "~nobody-here/ledger.db", says="Nobody has the home")
+
+
+class FarFuture(datetime):
+    """What a clock says whose battery is empty."""
+
+    @classmethod
+    def now(cls, tz=None):
+        return cls(9999, 12, 31, 23, 59, 59, tzinfo=tz)
+
+
+@pytest.mark.usefixtures("ledger")
+def test_a_clock_at_the_end_of_the_calendar(refuses, monkeypatch):
+    monkeypatch.setattr("pathveil.ledger.ledger.datetime", FarFuture)
+    for command in (["ledger", "show", *LEDGER], COMMANDS[-2], charged_publish()):
+        refuses(*command, says="The computer's clock says that it is the year 9999")
 
 
 def limited(monkeypatch, setting):

@@ -182,6 +182,24 @@ def test_a_clock_that_is_set_back_does_not_reopen_a_period(ledger, clock):
         ledger.dataset("taps").charge(budget("1"))
 
 
+@pytest.mark.parametrize("year", [9001, 9500, 9999])
+@pytest.mark.parametrize("per", [None, "year", "week"])
+def test_a_clock_that_can_not_be_right_is_a_message(ledger, clock, year, per):
+    """At the end of the calendar a period has no end; and what is written stays."""
+    ledger.init("taps", "1", per=per)
+    clock.set(f"{year}-12-31T23:00:00")
+    for use in (
+        ledger.now,
+        lambda: ledger.dataset("taps").charge(budget("1")),
+        lambda: ledger.init("bikes", "1"),
+    ):
+        with pytest.raises(LedgerError, match=f"says that it is the year {year}"):
+            use()
+    clock.set("9000-12-31T23:00:00")
+    ledger.dataset("taps").charge(budget("1"))
+    assert len(ledger.chain()) == 3
+
+
 def test_there_is_no_period_of_a_fortnight(ledger):
     with pytest.raises(ParameterError, match="year, quarter, month, week, day"):
         ledger.init("taps", "1", per="fortnight")

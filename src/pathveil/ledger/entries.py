@@ -189,17 +189,21 @@ def _newer(row: Row) -> bool:
 
 
 def written_at(moment: datetime) -> str:
-    """A moment as an entry writes it.
+    """A moment as an entry writes it."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def check_clock(moment: datetime) -> None:
+    """Refuse a clock that nobody can have set right: its time would stay in the ledger for ever.
 
     Raises:
-        LedgerError: if it is too far in the future to be true.
+        LedgerError: if it is so far in the future that calendars end.
     """
     if moment.year > LAST_YEAR:
         raise LedgerError(
-            f"The computer's clock says that it is the year {moment.year}. Set it right: what is "
-            "written into a ledger stays. No entry was added."
+            f"The computer's clock says that it is the year {moment.year}. Set it right, and try "
+            "again. No entry was added."
         )
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def exact(text: str) -> Fraction:

@@ -17,7 +17,16 @@ from datetime import datetime
 from pathveil.errors import LedgerError
 from pathveil.ledger.books import Books, totals_hash
 from pathveil.ledger.chain import Chain
-from pathveil.ledger.entries import NO_HASH, Entry, Event, Opened, Row, read_row, written_at
+from pathveil.ledger.entries import (
+    NO_HASH,
+    Entry,
+    Event,
+    Opened,
+    Row,
+    check_clock,
+    read_row,
+    written_at,
+)
 from pathveil.ledger.store import Glance
 
 
@@ -63,7 +72,11 @@ class Standing:
         """The ledger's time: the clock's, but never before the last entry.
 
         So that a clock that is set back can't reopen a period that is spent.
+
+        Raises:
+            LedgerError: if the clock can't be right.
         """
+        check_clock(clock)
         return clock if self.last is None else max(clock, self.last.time)
 
     def followed_by(self, event: Event, clock: datetime) -> tuple["Standing", str]:
