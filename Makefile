@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup pin audit-deps demo test test-all lint bench docs browser fuzz spark clean
+.PHONY: setup pin audit-deps demo test test-all lint bench docs browser fuzz proofs spark clean
 
 setup: $(STAMP)
 
@@ -71,6 +71,11 @@ $(FUZZ_STAMP): $(STAMP) requirements-fuzz.txt
 
 fuzz: $(FUZZ_STAMP)
 	$(BIN)/python -m fuzz.all $(FUZZ_SECONDS)
+
+# The proofs that Coq checks (docs/sampler-proof.md); the tests check them too, where there is coqc.
+proofs:
+	@if command -v coqc >/dev/null 2>&1; then $(MAKE) --no-print-directory -C proofs; \
+	else echo "coqc is not installed (Debian: apt-get install coq): the proofs are not checked."; fi
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

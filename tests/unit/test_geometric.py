@@ -4,12 +4,11 @@ Every sequence of words is tried. What is decided after a few words must be no m
 law gives each value, and what is left undecided must be what is missing.
 """
 
-from collections import Counter
 from fractions import Fraction
-from math import floor
 
 import numpy as np
 import pytest
+from tests.scripted_words import OutOfWordsError, Script, decided_law, rational
 
 from pathveil.mechanism import geometric as module
 from pathveil.mechanism.geometric import (
@@ -21,59 +20,11 @@ from pathveil.mechanism.geometric import (
     skip_geometric,
 )
 from pathveil.mechanism.randomness import Randomness
-from pathveil.model.intervals import Interval
 
 # An even numerator and an odd denominator: then no F(j) is a fraction with a power of two below,
 # which an interval around it could never tell from its neighbours. (The real ratios are powers of
 # e, so their F(j) are transcendental.)
 GAMMAS = [Fraction(2, 5), Fraction(4, 7), Fraction(98, 99)]
-
-
-class OutOfWordsError(Exception):
-    """The number needs one word more."""
-
-
-class Script:
-    """A generator that gives the words it was told and no more."""
-
-    def __init__(self, words, word_bits):
-        self._words = [word << (32 - word_bits) for word in words]
-
-    def bytes(self, length):
-        if 4 * len(self._words) < length:
-            raise OutOfWordsError
-        taken, self._words = self._words[: length // 4], self._words[length // 4 :]
-        return np.array(taken, dtype="<u4").tobytes()
-
-
-def decided_law(sampler, word_bits, most_words):
-    """The mass that up to ``most_words`` words decide for each value, and the undecided mass."""
-    law, undecided = Counter(), Fraction(0)
-    sequences = [()]
-    while sequences:
-        words = sequences.pop()
-        mass = Fraction(1, 2 ** (word_bits * len(words)))
-        try:
-            value = int(sampler.draw(1, Randomness(Script(words, word_bits)))[0])
-        except OutOfWordsError:
-            if len(words) < most_words:
-                sequences += [(*words, word) for word in range(2**word_bits)]
-            else:
-                undecided += mass
-        else:
-            law[value] += mass
-    assert sum(law.values()) + undecided == 1
-    return law, undecided
-
-
-def rational(value):
-    """A rational number as a certified real."""
-
-    def enclose(bits):
-        scaled = value * 2**bits
-        return Interval(floor(scaled), -floor(-scaled), bits)
-
-    return enclose
 
 
 def digit_law(gamma, size, *, is_open):
