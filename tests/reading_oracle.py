@@ -2,6 +2,7 @@
 
 import csv
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -19,7 +20,8 @@ _TIME = re.compile(
 def read(rows, labels, cap=1, *, has_order=True):
     """The multiset of trajectories of (unit, trajectory, order, location) rows of text or None."""
     units = defaultdict(lambda: defaultdict(list))
-    for position, (unit, trajectory, order, location) in enumerate(rows):
+    for position, (written, trajectory, order, location) in enumerate(rows):
+        unit = unit_of(written)
         key = order_key(order) if has_order else ()
         well_formed = all(map(is_text, (unit, trajectory, location))) and key is not None
         if well_formed and location in labels:
@@ -37,6 +39,23 @@ def trajectories(db: TrajectoryDatabase):
     """The multiset of trajectories of a database."""
     bounds = zip(db.offsets[:-1], db.offsets[1:], strict=True)
     return Counter(tuple(db.codes[start:stop].tolist()) for start, stop in bounds)
+
+
+def unit_of(written):
+    """The unit that a text names: NFKC, trimmed, a whole number without what is not needed."""
+    if written is None or "\0" in written:
+        return written
+    text = unicodedata.normalize("NFKC", written)
+    while text and is_invisible(text[0]):
+        text = text[1:]
+    while text and is_invisible(text[-1]):
+        text = text[:-1]
+    match = re.fullmatch(r"([+-]?\d+)(\.0*)?", text, re.ASCII)
+    return str(int(match[1])) if match else text
+
+
+def is_invisible(character):
+    return character.isspace() or unicodedata.category(character) in {"Cc", "Cf"}
 
 
 def is_text(value):

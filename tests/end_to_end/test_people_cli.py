@@ -215,3 +215,34 @@ def test_a_plan_says_what_can_be_said_of_an_unknown_universe(pathveil, refuses):
     told = " ".join(pathveil(*plan, "--universe-size", "1000").out.split())
     assert "only one unit ever went" in told
     assert "The height is not chosen yet" in told
+
+
+FORMS = ["{}", "{} ", " {}", "0{}", "{}.0", "+{}", "{}\u00a0"]
+VISITS = ["--unit-column", "card", "--order-column", "seq", "--location-column", "stop"]
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_person_whose_id_is_written_in_seven_ways_contributes_once(folder, pathveil, engine):
+    """300 people at one stop. As seven units each they would be counted seven times."""
+    (folder / "stops.csv").write_text("location\nA\nB\n")
+    rows = [f"{form.format(card)},1,A\n" for card in range(1, 301) for form in FORMS]
+    (folder / "taps.csv").write_text("card,seq,stop\n" + "".join(rows))
+    choices = ["--epsilon", "8", "--height", "1", "--method", "full", "--engine", engine]
+    told = pathveil("publish", "taps.csv", *VISITS, *STOPS, *choices, "--out", "one")
+    assert told.code == 0, told
+    assert abs(read_release("one").count(["A"]) - 300) < 20  # noise of scale 1/8
+    assert "1,800 forms too many" in told.err
+    assert "1,800" not in told.out
+    exact = [*choices, "--unit-text", "exact", "--out", "seven"]
+    told = pathveil("publish", "taps.csv", *VISITS, *STOPS, *exact)
+    assert abs(read_release("seven").count(["A"]) - 2100) < 20
+    assert "forms too many" not in told.err
+    said = [" ".join(read_release(name).rules) for name in ("one", "seven")]
+    assert ["every character" in rules for rules in said] == [False, True]
+
+
+def test_the_text_of_units_is_checked_before_anything_is_read(refuses, folder):
+    (folder / "stops.csv").write_text("location\nA\n")
+    (folder / "taps.csv").write_text("card,seq,stop\n1,1,A\n")
+    command = ["publish", "taps.csv", *VISITS, *STOPS, "--epsilon", "1", "--height", "1"]
+    refuses(*command, "--out", "out", "--unit-text", "loose", says="'normal' or as 'exact'")

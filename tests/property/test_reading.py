@@ -31,7 +31,11 @@ def often(*common, rarely):
     return st.sampled_from([*common * weight, *rarely, None])
 
 
-units = often("u", "v", rarely=["", 'w"', "x,y", "ü", "0", "00", "a\0b"])
+units = often(
+    "u",
+    "v",
+    rarely=["", 'w"', "x,y", "ü", "0", "00", "a\0b", " u", "v\u00a0", "-0.0", "\uff10", " "],
+)
 ids = often("1", "2", rarely=["", "01", "10", "-3", "t", "T", "1" * 19])
 places = often(*LABELS, rarely=["", "A", "elsewhere"])
 orders = often(

@@ -24,6 +24,7 @@ PERIODS = ("year", "quarter", "month", "week", "day")
 SPLITS = ("none", "day", "week", "gap:30min", "whole")
 REPEATS = ("auto", "keep", "collapse")
 KEEPS = ("first", "sample")
+UNIT_TEXTS = ("normal", "exact")
 TIME_GRIDS = ("1h", "15min", "weekday-hour")
 DATASETS = ("simulated", "stm_like", "msnbc", "cabspotting", "mibici", "nycflights13", "kosarak")
 

@@ -25,6 +25,7 @@ def evaluate(
     ],
     directory: options.Bundle,
     unit_column: options.UnitColumn = None,
+    unit_text: trip_options.UnitText = "normal",
     trajectory_column: options.TrajectoryColumn = None,
     order_column: options.OrderColumn = None,
     location_column: options.LocationColumn = None,
@@ -95,7 +96,7 @@ def evaluate(
 
     # All that can be refused is refused before a row is read.
     check_request(source, query, table)
-    trip_options.check_trip_rules(split, time_zone, repeats, keep)
+    trip_options.check_trip_rules(split, time_zone, repeats, keep, unit_text)
     page = internal_path(out)
     altair()
     release = open_release(directory)
@@ -116,6 +117,7 @@ def evaluate(
         time_grid=release.time_grid,
         max_trajectories_per_unit=release.parameters.max_trajectories_per_unit,
         keep=keep,
+        unit_text=unit_text,
         query=query,
         table=table,
     )

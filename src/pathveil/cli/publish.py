@@ -45,6 +45,7 @@ def publish(
     epsilon_per_trip: options.EpsilonPerTrip = None,
     taxonomy: options.Taxonomy = None,
     unit_column: options.UnitColumn = None,
+    unit_text: trip_options.UnitText = "normal",
     trajectory_column: options.TrajectoryColumn = None,
     order_column: options.OrderColumn = None,
     location_column: options.LocationColumn = None,
@@ -166,7 +167,7 @@ def publish(
         check_request(source, query, table)
     else:  # charged before the file is opened, be it only to see what kind of file it is
         check_named(source, query, table)
-    trip_options.check_trip_rules(split, time_zone, repeats, keep)
+    trip_options.check_trip_rules(split, time_zone, repeats, keep, unit_text)
     owner = signing.signer_for(sign_key, signer)
     locations: Universe | Literal["discover"]
     locations = DISCOVER if universe == DISCOVER else read_universe(universe)
@@ -208,6 +209,7 @@ def publish(
             time_zone=time_zone,
             max_trajectories_per_unit=max_trajectories_per_unit,
             keep=keep,
+            unit_text=unit_text,
             query=query,
             table=table,
             time=time_column,

@@ -30,6 +30,7 @@ def read_for_curator(
     time_zone: str = "UTC",
     max_trajectories_per_unit: int,
     keep: str = "first",
+    unit_text: str = "normal",
     query: str | None = None,
     table: str | None = None,
     time: str | None = None,
@@ -55,6 +56,7 @@ def read_for_curator(
             time_zone=time_zone,
             max_trajectories_per_unit=max_trajectories_per_unit,
             keep=keep,
+            unit_text=unit_text,
             query=query,
             table=table,
             time=time,
@@ -154,6 +156,13 @@ def _tell_one(report: "ReadingReport", console: "Console", *, timed: bool) -> No
                 console.print(f"  {number:,} {what} of {report.rows:,} rows", highlight=False)
     else:
         console.print("No row was dropped.", highlight=False)
+    if report.unit_forms_merged:
+        console.print(
+            f"Units are written in {report.unit_forms_merged:,} forms too many (such as 7, 07 and "
+            "7.0): each was taken for the unit that it is a form of. --unit-text exact does not.",
+            highlight=False,
+            soft_wrap=True,
+        )
     for advice in _advice(report):
         console.print(advice, highlight=False, markup=False, soft_wrap=True)
 

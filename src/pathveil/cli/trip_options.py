@@ -52,6 +52,16 @@ Keep: TypeAlias = Annotated[
         rich_help_panel=_DATA,
     ),
 ]
+UnitText: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="Ids of units that differ only in how they are written (7, 07, 7.0, +7, spaces, "
+        "full-width digits) are one unit: 'normal'. With 'exact' every difference makes another "
+        "unit, and a person who is written in two ways loses twice ε.",
+        autocompletion=completion.one_of(completion.UNIT_TEXTS),
+        rich_help_panel=_DATA,
+    ),
+]
 
 SameUniverse: TypeAlias = Annotated[
     str | None,
@@ -84,7 +94,9 @@ def same_universe(where: str | None, released: "Universe") -> "Universe":
     return given
 
 
-def check_trip_rules(split: str, time_zone: str, repeats: str, keep: str = "first") -> None:
+def check_trip_rules(
+    split: str, time_zone: str, repeats: str, keep: str = "first", unit_text: str = "normal"
+) -> None:
     """Refuse rules that can't be used, before anything is charged or read.
 
     Raises:
@@ -92,4 +104,11 @@ def check_trip_rules(split: str, time_zone: str, repeats: str, keep: str = "firs
     """
     from pathveil.model.trip_rules import TripRules
 
-    TripRules.choose(split=split, time_zone=time_zone, repeats=repeats, by_point=False, keep=keep)
+    TripRules.choose(
+        split=split,
+        time_zone=time_zone,
+        repeats=repeats,
+        by_point=False,
+        keep=keep,
+        unit_text=unit_text,
+    )

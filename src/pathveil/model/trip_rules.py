@@ -77,6 +77,8 @@ class TripRules:
         by_point: whether rows give coordinates, which are placed in cells.
         keep: which trajectories of a unit with more than c are used: its "first" ones, or a
             random "sample" (`pathveil.raw.sampling`).
+        exact_units: whether units are told apart by every byte of their ids; else forms such as
+            ``7`` and ``07`` are one unit (`pathveil.raw.sources.unit_text`).
     """
 
     split: Split = Split()
@@ -84,10 +86,18 @@ class TripRules:
     collapse_repeats: bool = False
     by_point: bool = False
     keep: Keep = "first"
+    exact_units: bool = False
 
     @classmethod
     def choose(
-        cls, *, split: str, time_zone: str, repeats: str, by_point: bool, keep: str = "first"
+        cls,
+        *,
+        split: str,
+        time_zone: str,
+        repeats: str,
+        by_point: bool,
+        keep: str = "first",
+        unit_text: str = "normal",
     ) -> "TripRules":
         """Check the rules and settle what is left open.
 
@@ -98,6 +108,7 @@ class TripRules:
                 the second, and keep for locations, where each row is a visit.
             by_point: whether rows give coordinates.
             keep: "first" or "sample".
+            unit_text: "normal" or "exact".
 
         Raises:
             ParameterError: if a rule can't be used.
@@ -106,6 +117,8 @@ class TripRules:
             raise ParameterError("Repeats are 'keep' or 'collapse' (or 'auto').")
         if keep not in ("first", "sample"):
             raise ParameterError("Keep the 'first' trajectories of a unit, or a 'sample' of them.")
+        if unit_text not in ("normal", "exact"):
+            raise ParameterError("The text of units is read as 'normal' or as 'exact'.")
         collapse = by_point if repeats == "auto" else repeats == "collapse"
         return cls(
             Split.parse(split),
@@ -113,6 +126,7 @@ class TripRules:
             collapse,
             by_point,
             keep,  # type: ignore[arg-type]  # checked above
+            unit_text == "exact",
         )
 
     def sentences(self) -> list[str]:
@@ -137,6 +151,8 @@ class TripRules:
             said.append("consecutive visits of a trajectory to one location count as one")
         if self.split.kind != "whole":  # then a unit has one
             said.append(_KEPT[self.keep])
+        if self.exact_units:
+            said.append("units are told apart by every character of their ids as they are written")
         return said
 
 

@@ -53,6 +53,7 @@ class Visits:
         location: int32, shape (n,); location codes.
         units: how many unit codes there are.
         unit_hash: uint64, shape (units,); a hash of each unit's id. None unless asked for.
+        merged_forms: in how many further forms the units' ids are written.
     """
 
     unit: NDArray[np.int32]
@@ -62,6 +63,7 @@ class Visits:
     location: NDArray[np.int32]
     units: int
     unit_hash: NDArray[np.uint64] | None = None
+    merged_forms: int = 0
 
 
 NO_VISITS = Visits(np.empty(0, dtype=np.int32), None, None, None, np.empty(0, dtype=np.int32), 0)
@@ -79,6 +81,7 @@ class BoundedTrajectories:
         instants: int64, the shape of ``codes``; the whole part of each visit's order value, a
             time in seconds. None unless asked for.
         past_the_grid: how many visits were cut off because the time grid ended before them.
+        merged_forms: in how many further forms the units' ids are written.
     """
 
     offsets: NDArray[np.int64]
@@ -87,6 +90,7 @@ class BoundedTrajectories:
     instants: NDArray[np.int64] | None = None
     past_the_grid: int = 0
     repeats: int = 0
+    merged_forms: int = 0
 
 
 def bound_contributions(
@@ -114,7 +118,9 @@ def bound_contributions(
         max_trajectories_per_unit,
         timed,
     )
-    return BoundedTrajectories(offsets, codes, over, instants if timed else None)
+    return BoundedTrajectories(
+        offsets, codes, over, instants if timed else None, merged_forms=visits.merged_forms
+    )
 
 
 def _grouped(
@@ -134,6 +140,7 @@ def join(parts: Sequence[BoundedTrajectories]) -> BoundedTrajectories:
         over_the_cap=sum(part.over_the_cap for part in parts),
         repeats=sum(part.repeats for part in parts),
         past_the_grid=sum(part.past_the_grid for part in parts),
+        merged_forms=sum(part.merged_forms for part in parts),
     )
 
 

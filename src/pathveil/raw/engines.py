@@ -259,6 +259,7 @@ def _told(dropped: "Dropped", columns: Any) -> ReadingReport:
         repeats_collapsed=dropped.repeats,
         visits_past_the_grid=dropped.past_the_grid,
         unreadable_orders=dropped.unordered,
+        unit_forms_merged=dropped.merged_forms,
     )
 
 

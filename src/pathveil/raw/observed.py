@@ -64,10 +64,12 @@ class LabelCollector:
 
     Args:
         times: the time grid of the visits, if they have times.
+        exact_units: see `encode`.
     """
 
-    def __init__(self, times: VisitTimes | None = None) -> None:
+    def __init__(self, times: VisitTimes | None = None, *, exact_units: bool = False) -> None:
         self._times = times
+        self._exact_units = exact_units
         self._codes = TextCodes()
         # The table of labels grows while pieces are encoded with it: one thread at a time.
         self._lock = Lock()
@@ -78,8 +80,9 @@ class LabelCollector:
         usable = np.flatnonzero(hashes != MALFORMED)
         with self._lock:
             self._codes.add(rows.location.take(usable), hashes[usable])
-            places = NamedPlaces(self._codes)
-            return encode(rows, places if self._times is None else TimedPlaces(places, self._times))
+            named = NamedPlaces(self._codes)
+            places = named if self._times is None else TimedPlaces(named, self._times)
+            return encode(rows, places, exact_units=self._exact_units)
 
     def codes(self) -> NDArray[np.int32]:
         """The code of each number: its place in the order of the labels' bytes."""

@@ -18,7 +18,8 @@ from pathveil.errors import InputError
 from pathveil.raw.bounding import NO_VISITS, Visits, rows_by_code
 from pathveil.raw.sources.cells import NO_TEXTS, OrderKeys, Texts
 from pathveil.raw.sources.encoding import EncodedPiece
-from pathveil.raw.sources.text_codes import TextCodes, hash_texts
+from pathveil.raw.sources.text_codes import TextCodes, copied, hash_texts
+from pathveil.raw.sources.unit_text import merged_forms
 from pathveil.raw.trajectory_ids import rank_trajectory_ids
 
 BUCKETS = 64
@@ -35,6 +36,7 @@ class PartitionedPiece:
         visit_places: int64, shape (BUCKETS + 1,); where each bucket's visits start.
         run_sizes: int32, shape (r,); how many visits each run has.
         unit: the unit of each run.
+        unit_forms: uint64, shape (r,); in which form it was written (see `UnitTexts`), or None.
         trajectory: the trajectory id of each run; None without such a column.
         row: int64, shape (r,); the row of the piece that is the run. Only where each row is a
             trajectory of its own, else None.
@@ -50,6 +52,7 @@ class PartitionedPiece:
     visit_places: NDArray[np.int64]
     run_sizes: NDArray[np.int32]
     unit: Texts
+    unit_forms: NDArray[np.uint64] | None
     trajectory: Texts | None
     row: NDArray[np.int64] | None
     order: OrderKeys | None
@@ -71,6 +74,7 @@ def partition(piece: EncodedPiece) -> PartitionedPiece:
         visit_places=np.concatenate([[0], np.cumsum(run_sizes)])[run_places],
         run_sizes=run_sizes.astype(np.int32),
         unit=copied(piece.unit, runs),
+        unit_forms=None if piece.unit_forms is None else piece.unit_forms[runs],
         trajectory=None if piece.trajectory is None else copied(piece.trajectory, runs),
         row=None if piece.row is None else piece.row[runs],
         order=None if piece.order is None else piece.order.take(visits),
@@ -118,6 +122,7 @@ class Partitions:
         unit, units = _coded([piece.unit for piece in pieces], runs)
         trajectory = self._trajectories(runs)
         whole, rest = _joined_order([piece.order for piece in pieces], visits)
+        forms = _joined_or_zeros([piece.unit_forms for piece in pieces], runs)
         return Visits(
             unit=np.repeat(unit, sizes),
             trajectory=trajectory if trajectory is None else np.repeat(trajectory, sizes),
@@ -126,6 +131,7 @@ class Partitions:
             location=_joined([piece.location for piece in pieces], visits),
             units=len(units),
             unit_hash=hash_texts(units.values) if hashed else None,
+            merged_forms=merged_forms(unit, forms, len(units)),
         )
 
     def _trajectories(self, runs: Sequence[slice]) -> NDArray[np.int32] | None:
@@ -179,41 +185,19 @@ def _joined_order(
     if not keys:
         return None, None
     whole = _joined([column.whole for column in keys], parts)
-    if all(column.rest is None for column in keys):
-        return whole, None
-    rest = [
-        np.zeros(part.stop - part.start, dtype=np.uint64)
-        if column.rest is None
-        else column.rest[part]
-        for column, part in zip(keys, parts, strict=True)
-    ]
-    return whole, np.concatenate(rest)
+    return whole, _joined_or_zeros([column.rest for column in keys], parts)
 
 
-def copied(texts: Texts, rows: NDArray[np.int64]) -> Texts:
-    """Copies of some texts, one after the other."""
-    chosen = texts.take(rows)
-    offsets = np.concatenate([[0], np.cumsum(chosen.stops - chosen.starts)])
-    data = np.empty(offsets[-1], dtype=np.uint8)
-    _copy(chosen.starts, chosen.data, offsets, data)
-    return Texts.from_offsets(offsets, data)
-
-
-@njit(cache=True, nogil=True)
-def _copy(
-    starts: NDArray[np.int64],
-    data: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    copied: NDArray[np.uint8],
-) -> None:
-    one = np.uint64(1)
-    for i in range(len(starts)):
-        # Unsigned, because a signed index costs a test for negatives at every byte.
-        at, stop, source = np.uint64(offsets[i]), np.uint64(offsets[i + 1]), np.uint64(starts[i])
-        while at < stop:
-            copied[at] = data[source]
-            at += one
-            source += one
+def _joined_or_zeros(
+    columns: Sequence[NDArray[np.uint64] | None], parts: Sequence[slice]
+) -> NDArray[np.uint64] | None:
+    """Columns joined, with zeros where one is None; None if all are."""
+    if all(column is None for column in columns):
+        return None
+    return np.concatenate([
+        np.zeros(part.stop - part.start, dtype=np.uint64) if column is None else column[part]
+        for column, part in zip(columns, parts, strict=True)
+    ])  # fmt: skip
 
 
 @njit(cache=True, nogil=True)

@@ -41,6 +41,8 @@ class ReadingReport:
         trajectories_over_the_cap: trajectories dropped because their unit has more than c.
         repeats_collapsed: visits that were dropped because they repeat the one before.
         visits_past_the_grid: visits cut off because their trajectory outlasts the time grid.
+        unit_forms_merged: in how many further forms units' ids are written (``7`` and ``07``); each
+            was taken for the unit it is a form of.
     """
 
     columns: Columns
@@ -51,6 +53,7 @@ class ReadingReport:
     repeats_collapsed: int = 0
     visits_past_the_grid: int = 0
     unreadable_orders: int = 0
+    unit_forms_merged: int = 0
 
     def __repr__(self) -> str:
         return "ReadingReport(<private>)"
@@ -74,6 +77,7 @@ def read_trajectories(
     max_trajectories_per_unit: int = 1,
     keep: str = "first",
     keep_seed: int | None = None,
+    unit_text: str = "normal",
     query: str | None = None,
     table: str | None = None,
     report: Callable[[ReadingReport], None] | None = None,
@@ -118,6 +122,9 @@ def read_trajectories(
             "sample" (`pathveil.raw.sampling`).
         keep_seed: fixes that sample, 64 bits, if it is to be drawn again; None takes a fresh one
             from the operating system. It must not be chosen by looking at the data.
+        unit_text: whether units' ids that differ only in how they are written (``7``, ``07``,
+            ``7.0``, spaces, full-width digits) are one unit: "normal", or "exact" if every
+            difference makes another unit. `pathveil.raw.sources.unit_text` has the rule.
         query: the rows of a database, a single SELECT. It must choose rows by their own values
             and public ones, never by other units' rows; an order column is required.
         table: a database's table, instead of a query.
@@ -144,6 +151,7 @@ def read_trajectories(
         max_trajectories_per_unit=max_trajectories_per_unit,
         keep=keep,
         keep_seed=keep_seed,
+        unit_text=unit_text,
     )
     bounded, partitions, locations = attempt(
         lambda: _bounded(opened, plan), f"The rows of {opened.label} can't be read."
@@ -159,6 +167,7 @@ def read_trajectories(
                 repeats_collapsed=bounded.repeats,
                 visits_past_the_grid=bounded.past_the_grid,
                 unreadable_orders=partitions.unordered,
+                unit_forms_merged=bounded.merged_forms,
             )
         )
     # How many pairs a private universe makes is nobody's business: it is not checked.
@@ -183,7 +192,7 @@ def _bounded(
     from pathveil.raw.steps import VisitSteps
 
     steps = VisitSteps.of(plan)
-    labels = LabelCollector(steps.times)
+    labels = LabelCollector(steps.times, exact_units=plan.rules.exact_units)
     is_open = isinstance(plan.universe, str)
 
     def read(piece: Callable[[], RawRows]) -> PartitionedPiece:

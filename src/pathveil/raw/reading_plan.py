@@ -58,6 +58,7 @@ def plan_reading(
     max_trajectories_per_unit: int = 1,
     keep: str = "first",
     keep_seed: int | None = None,
+    unit_text: str = "normal",
 ) -> tuple[Source, ReadingPlan]:
     """Open a source and settle how it is read; `read_trajectories` says what the choices mean.
 
@@ -81,6 +82,7 @@ def plan_reading(
         repeats=repeats,
         by_point=columns.latitude is not None,
         keep=keep,
+        unit_text=unit_text,
     )
     is_list = columns.location is not None and source.is_list(columns.location)
     return source, ReadingPlan(columns, is_list, universe, rules, time_grid, cap, seed)

@@ -68,7 +68,7 @@ class VisitSteps:
         """Rows `with_instants` into coded visits; what becomes of a row depends on it alone."""
         if self.places is None:
             raise ValueError("the universe is yet to be discovered")
-        return encode(rows, self.places)
+        return encode(rows, self.places, exact_units=self.rules.exact_units)
 
     def bound(self, visits: Visits, universe_size: int) -> BoundedTrajectories:
         """All visits of some units into at most c trajectories of each.

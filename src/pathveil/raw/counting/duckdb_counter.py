@@ -68,7 +68,7 @@ class Dropped:
 
     def __init__(self) -> None:
         self.rows = self.malformed = self.unordered = self.outside = 0
-        self.over_the_cap = self.repeats = self.past_the_grid = 0
+        self.over_the_cap = self.repeats = self.past_the_grid = self.merged_forms = 0
 
     def __repr__(self) -> str:
         return "Dropped(<private>)"
@@ -142,7 +142,7 @@ class DuckDbCounter(SqlCounter):
         """Read and bound everything into the table of the trajectories."""
         import pyarrow as pa
 
-        form = RunForm.of(source, plan)
+        form = RunForm.of(source, plan, has_forms=True)
         steps = VisitSteps.of(plan)
         with portion(0, _READING):
             files = self._written(source, plan, steps, form, folder)
@@ -179,16 +179,18 @@ class DuckDbCounter(SqlCounter):
     def _wide(self, files: RunFiles, steps: VisitSteps, form: RunForm) -> Iterator[Any]:
         size = len(self.universe)
 
-        def bound(path: Path) -> tuple[Any, int, int, int]:
+        def bound(path: Path) -> tuple[Any, tuple[int, int, int, int]]:
             visits = read_runs(take_units(path, form.schema), form, hashed=steps.is_sample)
             bounded = steps.bound(visits, size)
             numbers = (bounded.over_the_cap, bounded.repeats, bounded.past_the_grid)
-            return write_wide(bounded, self.height), *numbers
+            return write_wide(bounded, self.height), (*numbers, bounded.merged_forms)
 
-        for batch, over, repeated, past in in_threads(bound, files.paths(), most=_BOUNDED_AT_ONCE):
+        for batch, numbers in in_threads(bound, files.paths(), most=_BOUNDED_AT_ONCE):
+            over, repeated, past, merged = numbers
             self.dropped.over_the_cap += over
             self.dropped.repeats += repeated
             self.dropped.past_the_grid += past
+            self.dropped.merged_forms += merged
             report_progress(*files.progress)
             yield batch
 

@@ -7,6 +7,7 @@ no text of a cell, no order value and no rule has to be written a second time in
 | column | type | what it holds |
 |---|---|---|
 | unit | binary | the unit's id |
+| form | int64 | in which form the id was written; only if somebody wants to know |
 | trip | binary | the trajectory's id; only if the data has such ids |
 | visits | binary | the visits, a record of fixed size each |
 """
@@ -19,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.raw.bounding import BoundedTrajectories, Visits
-from pathveil.raw.partitioning import copied
 from pathveil.raw.reading_plan import ReadingPlan
 from pathveil.raw.sources.cells import Texts
 from pathveil.raw.sources.encoding import EncodedPiece
 from pathveil.raw.sources.raw_rows import Source
-from pathveil.raw.sources.text_codes import TextCodes, hash_texts, repeats
+from pathveil.raw.sources.text_codes import TextCodes, copied, hash_texts, repeats
 from pathveil.raw.sources.text_values import text_buffers
+from pathveil.raw.sources.unit_text import merged_forms
 from pathveil.raw.trajectory_ids import rank_trajectory_ids
 
 
@@ -38,16 +39,18 @@ class RunForm:
         rows_are_trajectories: whether each run is a trajectory (list form without ids).
         is_ordered: whether visits have order values; else their order is that of the source.
         has_rest: whether order values can be other than whole numbers.
+        has_forms: whether runs say in which form their unit was written.
     """
 
     has_trips: bool
     rows_are_trajectories: bool
     is_ordered: bool
     has_rest: bool
+    has_forms: bool = False
 
     @classmethod
-    def of(cls, source: Source, plan: ReadingPlan) -> "RunForm":
-        """The form of the runs of a source."""
+    def of(cls, source: Source, plan: ReadingPlan, *, has_forms: bool = False) -> "RunForm":
+        """The form of the runs of a source; with units' forms, if they are to be told."""
         columns = plan.columns
         is_whole = getattr(source, "is_whole", None)
         return cls(
@@ -56,6 +59,7 @@ class RunForm:
             is_ordered=columns.order is not None,
             has_rest=columns.order is not None
             and (plan.time_grid is not None or is_whole is None or not is_whole(columns.order)),
+            has_forms=has_forms and not plan.rules.exact_units,
         )
 
     @property
@@ -71,6 +75,7 @@ class RunForm:
         import pyarrow as pa
 
         fields = [("unit", pa.binary())]
+        fields += [("form", pa.int64())] if self.has_forms else []
         fields += [("trip", pa.binary())] if self.has_trips else []
         return pa.schema([*fields, ("visits", pa.binary())])
 
@@ -90,6 +95,9 @@ def write_runs(piece: EncodedPiece, form: RunForm) -> Any:
 
     runs = np.arange(len(piece.unit), dtype=np.int64)
     columns = {"unit": _binary(copied(piece.unit, runs))}
+    if form.has_forms:
+        forms = np.zeros(len(runs), np.uint64) if piece.unit_forms is None else piece.unit_forms
+        columns["form"] = pa.array(forms.view(np.int64))
     if piece.trajectory is not None:
         columns["trip"] = _binary(copied(piece.trajectory, runs))
     records = np.empty(len(piece.location), dtype=form.record)
@@ -141,14 +149,18 @@ def read_runs(table: Any, form: RunForm, *, hashed: bool) -> Visits:
     records = np.frombuffer(visits.data, dtype=np.uint8)[_span(visits)].view(form.record)
     sizes = (visits.stops - visits.starts) // form.record.itemsize
     trajectory = _trajectories(table, form)
+    unit = (np.cumsum(is_first) - 1).astype(np.int32)
+    count = int(np.count_nonzero(is_first))
+    forms = np.asarray(table.column("form")).view(np.uint64) if form.has_forms else None
     return Visits(
-        unit=np.repeat((np.cumsum(is_first) - 1).astype(np.int32), sizes),
+        unit=np.repeat(unit, sizes),
         trajectory=None if trajectory is None else np.repeat(trajectory, sizes),
         whole=np.ascontiguousarray(records["whole"]) if form.is_ordered else None,
         rest=np.ascontiguousarray(records["rest"]) if form.has_rest else None,
         location=np.ascontiguousarray(records["location"]),
-        units=int(np.count_nonzero(is_first)),
+        units=count,
         unit_hash=hashes[is_first] if hashed else None,
+        merged_forms=merged_forms(unit, forms, count),
     )
 
 

@@ -4,7 +4,8 @@
 
     opening ─→ csv_file (csv_lines) ─────────┐
                parquet_file ┐ arrow_columns ─┼─→ raw_rows ─→ encoding ─→ raw.partitioning
-               arrow_table ─┤                │   (cells)     (text_codes)  raw.bounding
+               arrow_table ─┤                │   (cells)     (unit_text,   raw.bounding
+               pandas_frame ┤                │                text_codes)
                databases ───┘                │
     columns: which column plays which role   │
     order_values, text_values: what a cell says

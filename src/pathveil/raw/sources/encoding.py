@@ -12,6 +12,7 @@ from pathveil.raw.discretize import Places
 from pathveil.raw.sources.cells import NO_TEXTS, OrderKeys, Texts
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.sources.text_codes import MALFORMED, hash_texts, repeats
+from pathveil.raw.sources.unit_text import UnitTexts
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -25,6 +26,7 @@ class EncodedPiece:
         run_starts: int64, shape (r + 1,); the visits of run i are those from ``run_starts[i]``.
         unit: the unit of each run.
         unit_hashes: uint64, shape (r,).
+        unit_forms: uint64, shape (r,); in which form it was written (see `UnitTexts`), or None.
         trajectory: the trajectory id of each run; None without such a column.
         row: int64, shape (r,); the row of the piece that is the run, in list form without a
             trajectory column, where each row is a trajectory of its own. Else None.
@@ -39,6 +41,7 @@ class EncodedPiece:
     run_starts: NDArray[np.int64]
     unit: Texts
     unit_hashes: NDArray[np.uint64]
+    unit_forms: NDArray[np.uint64] | None
     trajectory: Texts | None
     row: NDArray[np.int64] | None
     order: OrderKeys | None
@@ -49,7 +52,7 @@ class EncodedPiece:
     outside: int
 
 
-def encode(rows: RawRows, places: Places) -> EncodedPiece:
+def encode(rows: RawRows, places: Places, *, exact_units: bool = False) -> EncodedPiece:
     """Encode a piece.
 
     A row is malformed if its unit, trajectory or location is empty, not UTF-8 or holds a NUL, if
@@ -59,8 +62,10 @@ def encode(rows: RawRows, places: Places) -> EncodedPiece:
     Args:
         rows: rows of the source.
         places: how rows name their locations.
+        exact_units: whether units are what was written, and not the normal form of it.
     """
-    unit = _Identities.of(rows.unit)
+    units = UnitTexts(rows.unit, None) if exact_units else UnitTexts.of(rows.unit)
+    unit = _Identities.of(units.texts)
     trajectory = _Identities.of(NO_TEXTS if rows.trajectory is None else rows.trajectory)
     good = _well_formed_rows(rows, unit, trajectory)
     row = np.arange(len(good))
@@ -71,12 +76,13 @@ def encode(rows: RawRows, places: Places) -> EncodedPiece:
     usable = in_good_row & readable
     kept = np.flatnonzero(usable & (location >= 0))
     row = row[kept]
-    run_starts = _run_starts(rows, unit, trajectory, row)
+    run_starts = _run_starts(rows, units, unit, trajectory, row)
     first_row = row[run_starts[:-1]]
     return EncodedPiece(
         run_starts=run_starts,
-        unit=rows.unit.take(first_row),
+        unit=unit.texts.take(first_row),
         unit_hashes=unit.hashes[first_row],
+        unit_forms=None if units.forms is None else units.forms[first_row],
         trajectory=None if rows.trajectory is None else rows.trajectory.take(first_row),
         row=first_row if _rows_are_trajectories(rows) else None,
         order=None if rows.order is None else rows.order.take(kept),
@@ -130,9 +136,13 @@ def _rows_are_trajectories(rows: RawRows) -> bool:
 
 
 def _run_starts(
-    rows: RawRows, unit: _Identities, trajectory: _Identities, row: NDArray[np.int64]
+    rows: RawRows,
+    units: UnitTexts,
+    unit: _Identities,
+    trajectory: _Identities,
+    row: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Where a visit's unit or trajectory is not the one before; and, at the end, n.
+    """Where a visit's unit (or its form) or trajectory is not the one before; and, at the end, n.
 
     In list form a row is a run by itself. Where no source has an order (a cluster), runs are
     ordered by their contents, so whether two rows of a unit are one run must not depend on
@@ -144,6 +154,9 @@ def _run_starts(
         goes_on = unit.repeats(row)
         if rows.trajectory is not None:
             goes_on &= trajectory.repeats(row)
+        if units.forms is not None:
+            forms = units.forms[row]
+            goes_on[1:] &= forms[1:] == forms[:-1]
     return np.append(np.flatnonzero(~goes_on), len(row))
 
 

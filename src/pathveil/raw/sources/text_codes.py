@@ -226,3 +226,29 @@ def _rehash(slots: NDArray[np.uint64], larger: NDArray[np.uint64]) -> None:
             while larger[slot, 1] != 0:
                 slot = (slot + 1) & mask
             larger[slot] = slots[old]
+
+
+def copied(texts: Texts, rows: NDArray[np.int64]) -> Texts:
+    """Copies of some texts, one after the other."""
+    chosen = texts.take(rows)
+    offsets = np.concatenate([[0], np.cumsum(chosen.stops - chosen.starts)])
+    data = np.empty(offsets[-1], dtype=np.uint8)
+    _copy(chosen.starts, chosen.data, offsets, data)
+    return Texts.from_offsets(offsets, data)
+
+
+@njit(cache=True, nogil=True)
+def _copy(
+    starts: NDArray[np.int64],
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    copied: NDArray[np.uint8],
+) -> None:
+    one = np.uint64(1)
+    for i in range(len(starts)):
+        # Unsigned, because a signed index costs a test for negatives at every byte.
+        at, stop, source = np.uint64(offsets[i]), np.uint64(offsets[i + 1]), np.uint64(starts[i])
+        while at < stop:
+            copied[at] = data[source]
+            at += one
+            source += one
