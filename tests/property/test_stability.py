@@ -157,6 +157,7 @@ def test_one_map_changed_changes_every_sentence_that_rests_on_it():
     assert wider.epsilon == Fraction(7, 5)
     assert "At most 7 trajectories" in unit_description(wider, "first")
     assert "has ε/7 = 1/5, and" in unit_description(wider, "first")
+    assert unit.map(3) == 3
     louder = replace(unit, tables=(replace(unit.tables[0], l1=2), *unit.tables[1:]))
     assert louder.epsilon == Fraction(4, 3)
     assert "= 4/15, and" in unit_description(louder, "first")
@@ -206,6 +207,7 @@ def test_the_tables_of_every_method_cost_what_was_asked_for(most, choices):
         )
         assert paper.adds_up()
         assert paper.promise() == unit
+        assert all(line.squared_l2 <= line.sensitivity**2 for line in paper.accounting.budget)
         over = trip_promises(unit, keep)[1:]
         # With a δ nothing is proved for an exchange, and so nothing is said.
         assert bool(over) == (keep is not None and not chosen.delta)

@@ -34,6 +34,9 @@ class BudgetLine(Part):
     measurement: str
     epsilon: str = Field(pattern=POSITIVE)
     sensitivity: int = Field(ge=1, description="L1 change by one unit.")
+    squared_l2: int | None = Field(
+        default=None, ge=1, description="L2 change by one unit, squared; null: not told."
+    )
     depends_on: str = Field(default="", description="What of the trajectories it sees.")
 
 
@@ -76,6 +79,7 @@ class Accounting(Part):
                     measurement=f"{_NOISY}{table.name}",
                     epsilon=str(table.map(distance)),
                     sensitivity=table.sensitivity(distance),
+                    squared_l2=table.squared_sensitivity(distance),
                     depends_on=table.depends_on,
                 )
                 for table in promise.tables
@@ -101,6 +105,7 @@ class Accounting(Part):
         for line in self.budget:
             name = line.measurement.removeprefix(_NOISY)
             epsilon, l1 = Fraction(line.epsilon) / line.sensitivity, line.sensitivity // used
+            squared_l2 = (line.squared_l2 or line.sensitivity**2) // used**2
             delta = deltas.get(name, Fraction())
-            tables.append(TableMap(name, line.depends_on, epsilon, l1, delta))
+            tables.append(TableMap(name, line.depends_on, epsilon, l1, squared_l2, delta))
         return Promise(difference, steps, tuple(tables))

@@ -240,14 +240,12 @@ def _data_domain(parameters: Parameters) -> str:
 
 def _unprotected(promise: Promise) -> list[str]:
     public = "every parameter on this certificate: they are public"
+    two = in_terms_of(promise, promise.map(2))
     return [
         # A discovered universe is protected, by (ε, δ).
         public if promise.delta else f"the universe of locations and {public}",
-        "facts about groups of people larger than one unit (k units have k times ε)",
-        (
-            "whether a unit did one thing or another, better than with "
-            f"{in_terms_of(promise, 2 * promise.epsilon)}: one goes and another comes"
-        ),
+        f"facts about groups larger than one unit (two units have {two}, and so on)",
+        f"what exactly a unit did, better than with {two}: one thing goes and another comes",
         "facts that hold for the population whether or not one unit is in the data",
         "other releases about the same units: their ε adds to this one",
         "how long the computation took, and that it took place",

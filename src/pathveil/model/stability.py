@@ -71,6 +71,7 @@ class TableMap:
         depends_on: what of the trajectories it sees.
         epsilon: the noise parameter of one count.
         l1: what one trajectory adds at most, in L1.
+        squared_l2: what it adds at most in L2, squared: whole, so that nothing is rounded.
         delta: the probability of the event that its ε does not cover.
     """
 
@@ -78,11 +79,16 @@ class TableMap:
     depends_on: str
     epsilon: Fraction
     l1: int
+    squared_l2: int
     delta: Fraction = Fraction(0)
 
     def sensitivity(self, d_in: int) -> int:
         """How much the counts change in L1 if so many trajectories differ."""
         return self.l1 * d_in
+
+    def squared_sensitivity(self, d_in: int) -> int:
+        """The same in L2, squared: all of them may add to the same cells."""
+        return self.squared_l2 * d_in**2
 
     def map(self, d_in: int) -> Fraction:
         """The ε that it costs if so many trajectories differ."""
@@ -110,8 +116,12 @@ class Promise:
 
     @property
     def epsilon(self) -> Fraction:
-        """By sequential composition."""
-        return sum((table.map(self.distance) for table in self.tables), Fraction())
+        """What one such difference costs."""
+        return self.map(1)
+
+    def map(self, d_in: int) -> Fraction:
+        """What so many of them cost together; tables compose sequentially."""
+        return sum((table.map(self.distance * d_in) for table in self.tables), Fraction())
 
     @property
     def delta(self) -> Fraction:
@@ -191,11 +201,13 @@ def _parts_of_a_level(parameters: Parameters) -> list[tuple[str, Fraction]]:
 
 def _table(line: Measurement | Preparation, most: int) -> TableMap:
     """A line of the plan, of which one trajectory is one part in c."""
+    l1, delta = line.sensitivity // most, Fraction(0)
+    squared_l2 = getattr(line, "squared_l2", line.sensitivity**2) // most**2  # never above l1²
     if isinstance(line, Preparation):
-        sees = LABELS if line.delta else LENGTHS
-        return TableMap(line.name, sees, line.epsilon, line.sensitivity // most, line.delta)
-    if line.name.startswith(_OF_CANDIDATES):
+        delta = line.delta
+        sees = LABELS if delta else LENGTHS
+    elif line.name.startswith(_OF_CANDIDATES):
         sees = CANDIDATES
     else:
         sees = SURVIVORS if line.name.endswith("of the prefix tree") else EVERYTHING
-    return TableMap(line.name, sees, line.epsilon, line.sensitivity // most)
+    return TableMap(line.name, sees, line.epsilon, l1, squared_l2, delta)
