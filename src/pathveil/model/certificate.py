@@ -245,7 +245,7 @@ def _unprotected(promise: Promise) -> list[str]:
         # A discovered universe is protected, by (ε, δ).
         public if promise.delta else f"the universe of locations and {public}",
         f"facts about groups larger than one unit (two units have {two}, and so on)",
-        f"what exactly a unit did, better than with {two}: one thing goes and another comes",
+        f"what exactly a unit did, if it is known to be in the data: that has {two}, not ε",
         "facts that hold for the population whether or not one unit is in the data",
         "other releases about the same units: their ε adds to this one",
         "how long the computation took, and that it took place",
