@@ -1,12 +1,17 @@
 """Runs of visits: a unit is never cut in two, however the sorted rows are batched."""
 
+import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathveil.errors import InputError
 from pathveil.model.universe import Universe
+from pathveil.raw.counting import visit_runs
 from pathveil.raw.counting.visit_runs import RunForm, whole_units, write_runs
 from pathveil.raw.reading_plan import plan_reading
+from pathveil.raw.sources.cells import Texts
 from pathveil.raw.sources.opening import open_source
 from pathveil.raw.steps import VisitSteps
 
@@ -49,3 +54,10 @@ def test_whether_two_lists_of_a_unit_are_one_run_is_not_for_others_to_say():
     parted = runs_of([mine[0], ("u", "1", ["a"]), mine[1]])
     assert [run for run in parted if run["unit"] == b"p"] == alone
     assert len(alone) == 2
+
+
+def test_bytes_that_can_not_be_numbered_are_refused_and_never_wrapped(monkeypatch):
+    """Offsets of 32 bits that wrapped would give a row the bytes of another one."""
+    monkeypatch.setattr(visit_runs, "_MOST_BYTES", 2)
+    with pytest.raises(InputError, match="2 GB"):
+        visit_runs._binary(Texts.from_offsets(np.array([0, 3]), np.zeros(3, dtype=np.uint8)))

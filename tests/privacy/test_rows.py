@@ -87,9 +87,13 @@ def test_one_units_labels_do_not_stop_discovery_with_a_time_grid(tmp_path, monke
     """
     monkeypatch.setattr("pathveil.model.time_grid.MAX_PAIRS", 1440 * 9)
     monkeypatch.setattr("pathveil.raw.observed.MAX_PAIRS", 1440 * 9, raising=False)
-    junk = [("x", "2024-03-05T07:30:00", f"junk {i}") for i in range(200)]
+    check_junk_labels_stop_nothing(tmp_path, 200)
+
+
+def check_junk_labels_stop_nothing(folder, labels):
+    junk = [("x", "2024-03-05T07:30:00", f"junk {i}") for i in range(labels)]
     alone, neighbour = (
-        read_trajectories(write_csv(tmp_path / "rows.csv", rows), "discover", **TIMED)
+        read_trajectories(write_csv(folder / "rows.csv", rows), "discover", **TIMED)
         for rows in (TIMED_OTHERS, junk + TIMED_OTHERS)
     )
     assert trajectories(alone) == {((450, "A"), (510, "B")): 900}

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.errors import InputError
 from pathveil.raw.bounding import BoundedTrajectories, Visits
 from pathveil.raw.reading_plan import ReadingPlan
 from pathveil.raw.sources.cells import Texts
@@ -28,6 +29,8 @@ from pathveil.raw.sources.text_codes import TextCodes, copied, hash_texts, repea
 from pathveil.raw.sources.text_values import text_buffers
 from pathveil.raw.sources.unit_text import merged_forms
 from pathveil.raw.trajectory_ids import rank_trajectory_ids
+
+_MOST_BYTES = 2**31 - 1  # of a column of a batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,5 +231,7 @@ def _binary(texts: Texts) -> Any:
     import pyarrow as pa
 
     offsets = np.append(texts.starts, texts.stops[-1:] if len(texts) else 0)
+    if offsets[-1] > _MOST_BYTES:  # else numbers would wrap, and rows take others' bytes
+        raise InputError("Some consecutive rows hold more than 2 GB; use the engine 'memory'.")
     buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(texts.data)]
     return pa.Array.from_buffers(pa.binary(), len(texts), buffers)
