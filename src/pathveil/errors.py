@@ -41,6 +41,10 @@ class ReleaseError(PathveilError, ValueError):
     """A release bundle is missing, damaged, or would be overwritten."""
 
 
+class UnknownVersionWarning(UserWarning):
+    """A release bundle says that a version of the software wrote it that this one can't check."""
+
+
 class LedgerError(PathveilError, ValueError):
     """The ledger can't be opened, was tampered with, or refuses a charge over its limit."""
 

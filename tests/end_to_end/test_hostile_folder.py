@@ -26,7 +26,7 @@ from pathveil.own_code import leave_out_current_folder
 DEPENDENCIES = {name for name in importlib.metadata.packages_distributions() if name.isidentifier()}
 MODULES = DEPENDENCIES | sys.stdlib_module_names | {"sitecustomize", "usercustomize"}
 PROGRAMS = ("sh", "rm", "cat", "sleep", "xdg-open", "www-browser", "java", "python", "python3")
-SCRIPT = "from pathveil.cli import main\nmain()\n"
+SCRIPT = "from pathveil.cli import main\nif __name__ == '__main__':\n    main()\n"
 # As if the release were large: a large one is mined in a process of its own.
 LARGE = "import pathveil.explorer.mining_beside as beside\nbeside.MOST_VISITS_IN_A_THREAD = 0\n"
 COMMANDS = EVERY_COMMAND | {

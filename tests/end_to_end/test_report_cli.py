@@ -2,6 +2,7 @@
 
 import shutil
 import webbrowser
+from pathlib import Path
 
 import pytest
 from tests.commands import tree_of_files
@@ -21,20 +22,23 @@ def test_json_says_where_it_is(pathveil, release):
     assert result.json() == {"file": "page.html", "opened": False, "status": "PRIVATE"}
 
 
-def test_open_shows_the_page_of_the_bundle_and_writes_nothing(
+def test_open_shows_a_page_that_is_drawn_anew_and_never_the_one_in_the_bundle(
     pathveil, release, folder, monkeypatch
 ):
     shown = []
     monkeypatch.setattr(webbrowser, "open", lambda address: not shown.append(address))
-    before = tree_of_files(folder.parent)
+    before = tree_of_files(folder)
     assert pathveil("report", release, "--open").code == 0
-    assert shown == [(release / "report.html").as_uri()]
-    assert tree_of_files(folder.parent) == before
+    page = Path(shown[0].removeprefix("file://"))
+    assert page.is_relative_to(folder.parent / "temporary")
+    assert page.parent.stat().st_mode & 0o777 == 0o700
+    assert page.read_bytes() == (release / "report.html").read_bytes()
+    assert tree_of_files(folder) == before
 
 
 def test_without_a_browser_the_command_says_what_to_do(refuses, release, monkeypatch):
     monkeypatch.setattr(webbrowser, "open", lambda _address: False)
-    refuses("report", release.name, "--open", says="open release/report.html in one yourself")
+    refuses("report", release.name, "--open", says="write the page with --out FILE")
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,13 @@ Rich turns colours off when the output is not a terminal or NO_COLOR is set.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 
 from pathveil.cli.verbosity import Verbosity, verbosity
@@ -17,7 +19,31 @@ if TYPE_CHECKING:
     from pathveil.release.release import Release
 
 
-class _ResultConsole(Console):
+# Invisible characters that change what one reads: controls, directions, joiners, tags …
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def visible(text: str) -> str:
+    """A text for a terminal: what would not show, or would change the rest, as ``<U+202E>``."""
+    if text.isprintable():  # then it holds none; most texts
+        return text
+    return "".join(
+        f"<U+{ord(one):04X}>" if one != "\n" and category(one) in _UNSEEN else one for one in text
+    )
+
+
+class _SafeConsole(Console):
+    """A console on which no label and no message can act."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """As Rich, but for the characters of `visible`; Rich's own controls stay."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
+
+
+class _ResultConsole(_SafeConsole):
     def on_broken_pipe(self) -> None:
         """Leave the exit code to `run`; Rich's own answer is to exit with 1."""
         raise BrokenPipeError
@@ -30,12 +56,12 @@ def stdout_console() -> Console:
 
 def stderr_console() -> Console:
     """For messages and progress; silent with --quiet."""
-    return Console(stderr=True, quiet=verbosity() is Verbosity.QUIET)
+    return _SafeConsole(stderr=True, quiet=verbosity() is Verbosity.QUIET)
 
 
 def error_console() -> Console:
     """For errors and what belongs to them: said even with --quiet."""
-    return Console(stderr=True)
+    return _SafeConsole(stderr=True)
 
 
 def say_step(words: str) -> None:
@@ -51,8 +77,17 @@ def warn_if_injected(release: "Release") -> None:
 
 
 def print_json(value: object) -> None:
-    """A result for scripts: JSON on stdout, without colours or wrapping."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))  # noqa: T201  (scripts read stdout)
+    """A result for scripts: JSON on stdout, without colours or wrapping.
+
+    Characters that a terminal would not show are written as JSON's own escapes: the same values.
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    if not text.isascii():
+        text = "".join(
+            json.dumps(one)[1:-1] if category(one) in _UNSEEN and one != "\n" else one
+            for one in text
+        )
+    print(text)  # noqa: T201  (scripts read stdout)
 
 
 def print_table(

@@ -110,12 +110,11 @@ def _certificate(directory: Path, *, has_parameters: bool) -> "Certificate":
     """The certificate of a bundle that is whole; its own parameters are the only ones."""
     from pathveil.cli.opening import open_release
     from pathveil.errors import ParameterError
-    from pathveil.release.bundle import read_certificate
 
     if has_parameters:
         raise ParameterError("A release has its own parameters; leave them away, or use --plan.")
-    open_release(directory)  # a damaged bundle must not be explained as if it were whole
-    return read_certificate(directory)
+    # The words that follow from its parameters, not those that stand in its files.
+    return open_release(directory).certificate
 
 
 def _print(explanation: "Explanation") -> None:

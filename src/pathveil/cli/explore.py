@@ -34,9 +34,10 @@ def explore(
     import sys
 
     from pathveil.cli.console import print_json, progress, stderr_console, stdout_console
+    from pathveil.cli.opening import open_release
     from pathveil.errors import ParameterError
+    from pathveil.explorer import opening
     from pathveil.explorer.indexed_release import IndexedRelease
-    from pathveil.explorer.opening import open_release
 
     try:
         from pathveil.explorer.server import address_of, listen, serve
@@ -46,8 +47,7 @@ def explore(
         ) from None
 
     folders = [directory] if other is None else [directory, other]
-    with progress("Reading"):
-        releases = [(folder, open_release(folder)) for folder in folders]
+    releases = [(folder, open_release(folder, opening.open_release)) for folder in folders]
     listener = listen(port)
     address = address_of(listener)
     with progress("Indexing"):

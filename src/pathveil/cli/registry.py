@@ -1,6 +1,5 @@
 """``pathveil registry``: an entry for the OpenDP deployments registry."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -51,7 +50,7 @@ def registry(
     --intended-use "Planning" --region "Our city" --date 2026-03-01 --author "A. Curator"`
     """
     from pathveil.cli.console import print_json, stdout_console
-    from pathveil.release.bundle import read_certificate, verify_bundle
+    from pathveil.release.bundle import verify_bundle
     from pathveil.report.registry_entry import Publisher, registry_entry
     from pathveil.report.yaml_text import yaml_text
 
@@ -66,8 +65,7 @@ def registry(
         sector=sector,
         url=url,
     )
-    verify_bundle(directory)
-    entry = registry_entry(read_certificate(Path(directory)), publisher)
+    entry = registry_entry(verify_bundle(directory).certificate, publisher)
     if json:
         print_json(entry)
         return

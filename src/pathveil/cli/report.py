@@ -24,7 +24,7 @@ def report(
     show: Annotated[
         bool,
         typer.Option(
-            "--open", help="Open the page in a browser; without --out, the one in the bundle."
+            "--open", help="Open the page in a browser; without --out, as a temporary file."
         ),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
@@ -33,27 +33,32 @@ def report(
     """Write the page of a release to a file, or open it. It costs no budget.
 
     Every bundle holds its page already, as report.html, and is never changed: this checks the
-    bundle first, and writes the page that this version of pathveil makes of it.
+    bundle first, and writes the page that this version of pathveil makes of it. It never opens the
+    one in the bundle, which somebody else may have written.
 
     Example: `pathveil report release --out report.html`
     """
+    import shutil
+
     from pathveil.cli.console import print_json, reported_progress, stdout_console, warn_if_injected
     from pathveil.cli.opening import open_release
-    from pathveil.errors import ParameterError
+    from pathveil.errors import ParameterError, ReleaseError
     from pathveil.release.exports.writing import check_target
-    from pathveil.report.page import REPORT
 
     if out is None and not show:
         raise ParameterError("Say where the page goes, with --out FILE, or --open it.")
     if out is not None:
         check_target(out, overwrite=force)
     release = open_release(directory)
-    page = directory / REPORT
-    if out is not None:
-        with reported_progress("Drawing"):
-            page = _write(release, out)
-    if show:
-        _open(page)
+    with reported_progress("Drawing"):
+        page = _write(release, _temporary() if out is None else out)
+    if show and not _opens(page):
+        if out is None:
+            shutil.rmtree(page.parent)
+        raise ReleaseError(
+            "No browser could be started; write the page with --out FILE and open it in one "
+            "yourself."
+        )
     if json:
         print_json({"file": str(page), "opened": show, "status": release.certificate.status})
         return
@@ -80,10 +85,16 @@ def _write(release: "Release", out: Path) -> Path:
     return out
 
 
-def _open(page: Path) -> None:
+def _temporary() -> Path:
+    """A place of our own for a page to look at: what lies in a bundle is never opened."""
+    import tempfile
+
+    from pathveil.report.page import REPORT
+
+    return Path(tempfile.mkdtemp(prefix="pathveil-report-")) / REPORT
+
+
+def _opens(page: Path) -> bool:
     import webbrowser
 
-    from pathveil.errors import ReleaseError
-
-    if not webbrowser.open(page.absolute().as_uri()):
-        raise ReleaseError(f"No browser could be started; open {page} in one yourself.")
+    return webbrowser.open(page.absolute().as_uri())

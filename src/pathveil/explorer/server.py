@@ -9,6 +9,7 @@ from types import FrameType
 import uvicorn
 
 from pathveil.errors import ParameterError
+from pathveil.explorer.connections import WAITING, BoundedConnection
 from pathveil.explorer.routes import Releases
 from pathveil.explorer.web import application
 
@@ -32,7 +33,7 @@ def listen(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((ADDRESS, port))
-        listener.listen(128)
+        listener.listen(WAITING)
     except OSError as error:
         listener.close()
         raise ParameterError(
@@ -61,7 +62,8 @@ def serve(releases: Releases, listener: socket.socket, started: Callable[[], Non
         log_config=None,  # what one asks is not logged
         access_log=False,
         server_header=False,
-        http="h11",
+        http=BoundedConnection,
+        backlog=WAITING,
         ws="none",
         loop="asyncio",
         lifespan="off",

@@ -35,6 +35,7 @@ from pathveil.model.trip_rules import Keep, kept_by
 from pathveil.model.universe import LISTED, MAX_LABEL_LENGTH
 
 CERTIFICATE_FILE = "privacy-certificate.json"
+SOFTWARE = "pathveil"
 Status = Literal["PRIVATE", "NOT PRIVATE"]
 PRIVATE: Status = "PRIVATE"
 NOT_PRIVATE: Status = "NOT PRIVATE"
@@ -268,8 +269,8 @@ def _implementation(parameters: Parameters) -> Implementation:
         max_nodes=parameters.max_nodes,
         time_grid=TimeGridRecord.of(parameters.time_grid) if parameters.time_grid else None,
         taxonomy=_taxonomy_record(parameters),
-        software="pathveil",
-        software_version=version("pathveil"),
+        software=SOFTWARE,
+        software_version=version(SOFTWARE),
     )
 
 

@@ -3,15 +3,17 @@
 import hashlib
 import json
 import os
+import warnings
 from fractions import Fraction
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import ValidationError
 
-from pathveil.errors import ParameterError, ReleaseError
-from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE, Certificate
+from pathveil.errors import ParameterError, ReleaseError, UnknownVersionWarning
+from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE, SOFTWARE, Certificate
 from pathveil.model.json_text import RepeatedNameError, read_json
 from pathveil.model.parameters import Parameters
 from pathveil.model.preparation import Preparation
@@ -23,6 +25,7 @@ from pathveil.release.datapackage import DATAPACKAGE, describe
 from pathveil.release.error_table_csv import ERROR_TABLE, error_table_csv, read_error_table
 from pathveil.release.file_records import SIGNATURE, check_files, file_records
 from pathveil.release.measured_tree import prefix_counts
+from pathveil.release.plain_files import read_plain
 from pathveil.release.staging import probe, staged
 from pathveil.release.zone_checks import read_zones
 from pathveil.report.page import REPORT, render_report
@@ -91,14 +94,36 @@ def write_bundle(
 
 
 def read_release(directory: str | Path) -> "Release":
-    """Read a release bundle; its hashes and its tree are checked.
+    """Read a release bundle, with all the checks of `verify_bundle` but one.
+
+    ``report.html`` and ``trajectories.csv`` are not drawn anew, which takes long for a large
+    release: they are not read either. A bundle that says that another version of the software
+    wrote it is warned of: its figures are checked, the words of its files can't be.
 
     Raises:
         ReleaseError: if it is not a bundle, is damaged, or was changed after it was written.
     """
+    directory = Path(directory)
+    release, certificate = _read_tables(directory)
+    _check_figures(release, certificate, directory)
+    stranger = _other_version(certificate)
+    if stranger:
+        warnings.warn(
+            f"{directory} {stranger} Its figures were checked. Its texts (report.html, "
+            f"{DATAPACKAGE}, the certificate's words) could not be: do not rely on them.",
+            UnknownVersionWarning,
+            stacklevel=2,
+        )
+    else:
+        _check_words(release, certificate)
+        _check_texts(directory, _short_texts(release, csv=_has_csv(certificate)))
+    return release
+
+
+def _read_tables(directory: Path) -> tuple["Release", Certificate]:
+    """What the tables of a bundle say, and its certificate."""
     from pathveil.release.release import Release
 
-    directory = Path(directory)
     if "\0" in str(directory):
         raise ReleaseError("The path of a release can't hold a NUL character.")
     certificate = read_certificate(directory)
@@ -122,22 +147,23 @@ def read_release(directory: str | Path) -> "Release":
         is_private=certificate.status != NOT_PRIVATE,
     )
     if parameters.method != "calibrated":
-        return Release(universe, tree, ledger=certificate.ledger).read_by(choices.trajectory_rules)
+        release = Release(universe, tree, ledger=certificate.ledger)
+        return release.read_by(choices.trajectory_rules), certificate
     report_progress(2, 3)
-    paths = tables.read_trajectories(directory / tables.TRAJECTORIES, universe, grid)
+    paths = tables.read_trajectories(directory / tables.TRAJECTORIES, universe, parameters)
     if not np.array_equal(prefix_counts(tree, paths), tree.estimate):
         raise ReleaseError("The estimates of the prefix tree are not those of the trajectories.")
     errors = None
     if ERROR_TABLE in certificate.files:
         errors = read_error_table(directory / ERROR_TABLE)
     release = Release(universe, tree, paths, certificate.ledger, errors=errors)
-    return release.read_by(choices.trajectory_rules)
+    return release.read_by(choices.trajectory_rules), certificate
 
 
 def certificate_sha256(directory: Path) -> str:
     """The hash of a bundle's certificate, which holds those of all the other files."""
     try:
-        return hashlib.sha256((directory / CERTIFICATE_FILE).read_bytes()).hexdigest()
+        return hashlib.sha256(read_plain(directory / CERTIFICATE_FILE)).hexdigest()
     except OSError as error:
         raise ReleaseError(
             f"Can't read {directory / CERTIFICATE_FILE}: {error.strerror}."
@@ -148,11 +174,13 @@ def read_certificate(directory: Path) -> Certificate:
     """The certificate of a bundle, validated against its schema."""
     path = directory / CERTIFICATE_FILE
     try:
-        content = path.read_bytes()
+        content = read_plain(path)
         read_json(content)
         return Certificate.model_validate_json(content)
     except FileNotFoundError:
         raise ReleaseError(f"{directory} is not a release: it has no {CERTIFICATE_FILE}.") from None
+    except ReleaseError:  # which is a ValueError, too
+        raise
     except OSError as error:
         raise ReleaseError(f"Can't read {path}: {error.strerror}.") from None
     except ValidationError as error:
@@ -195,33 +223,70 @@ def _check_listing(certificate: Certificate) -> None:
 
 
 def verify_bundle(directory: Path) -> "Release":
-    """Everything `read_release` checks, and that all the files tell the same story."""
+    """Check everything: that the files are whole, and that all of them tell the same story.
+
+    Whatever is derived from the tables and the parameters is derived again and compared.
+
+    Raises:
+        ReleaseError: if not, or if the bundle says that another version of the software wrote it,
+            whose words this one can't derive.
+    """
     with portion(0, 1 / 3):
-        release = read_release(directory)
+        release, certificate = _read_tables(directory)
     report_progress(1, 3)
-    found, expected = read_certificate(directory), release.certificate
-    if not found.adds_up():
+    _check_figures(release, certificate, directory)
+    stranger = _other_version(certificate)
+    if stranger:
+        raise ReleaseError(
+            f"{directory} {stranger} Its figures agree, but its texts can't be checked here: "
+            "verify it with that version."
+        )
+    _check_words(release, certificate)
+    report_progress(2, 3)
+    with portion(2 / 3, 1):
+        texts = _texts(release, csv=_has_csv(certificate))
+    _check_texts(directory, texts)
+    return release
+
+
+def _other_version(certificate: Certificate) -> str | None:
+    """What to say of a bundle whose texts we can't derive, because others wrote them; or None."""
+    found = certificate.implementation.software, certificate.implementation.software_version
+    ours = SOFTWARE, version(SOFTWARE)
+    if found == ours:
+        return None
+    said, own = (" ".join(name)[:80] for name in (found, ours))
+    return f"says that {said!r} wrote it, which this one ({own}) does not know."
+
+
+def _check_figures(release: "Release", certificate: Certificate, directory: Path) -> None:
+    if not certificate.adds_up():
         raise ReleaseError("The certificate's budget does not add up to its epsilon.")
-    if not tables.same_trajectories(
+    # Those of a calibrated release were read from there.
+    if release.parameters.method != "calibrated" and not tables.same_trajectories(
         directory / tables.TRAJECTORIES,
         release.timed_paths(),
         release.universe,
-        release.time_grid,
+        release.parameters,
     ):
         raise ReleaseError("The trajectories are not those of the prefix tree.")
-    report_progress(2, 3)
-    if found.implementation.software_version != expected.implementation.software_version:
-        return release  # another version may word its texts differently
-    if found.model_copy(update={"files": {}}) != expected:
+
+
+def _check_words(release: "Release", certificate: Certificate) -> None:
+    if certificate.model_copy(update={"files": {}}) != release.certificate:
         raise ReleaseError("The certificate's words do not follow from its own parameters.")
-    with portion(2 / 3, 1):
-        texts = _texts(release, csv=tables.TRAJECTORIES_CSV in found.files)
+
+
+def _check_texts(directory: Path, texts: dict[str, str]) -> None:
     for name, text in texts.items():
-        if (directory / name).read_bytes() != text.encode():
+        if read_plain(directory / name) != text.encode():
             raise ReleaseError(
                 f"{directory / name} does not follow from the certificate and the prefix tree."
             )
-    return release
+
+
+def _has_csv(certificate: Certificate) -> bool:
+    return tables.TRAJECTORIES_CSV in certificate.files
 
 
 def _parameters(
@@ -273,20 +338,26 @@ def _write_files(release: "Release", folder: Path, *, csv: bool) -> None:
 
 def _texts(release: "Release", *, csv: bool) -> dict[str, str]:
     """The text files of a bundle, by name: a function of the release alone."""
+    texts = _short_texts(release, csv=csv)
+    texts[REPORT] = render_report(release, release.certificate)
+    if csv:
+        texts[tables.TRAJECTORIES_CSV] = tables.trajectories_csv(
+            release.timed_paths(), release.universe, release.time_grid, release.longest
+        )
+    return texts
+
+
+def _short_texts(release: "Release", *, csv: bool) -> dict[str, str]:
+    """Those that are written in no time, however many trajectories there are."""
     universe = release.universe
     texts = {
         tables.LOCATIONS: tables.locations_csv(universe, release.parameters.taxonomy),
-        REPORT: render_report(release, release.certificate),
         DATAPACKAGE: json.dumps(describe(release, csv=csv), indent=2, ensure_ascii=False) + "\n",
     }
     if release.time_grid is not None:
         texts[tables.TIMES] = tables.times_csv(release.time_grid)
     if release.error_table is not None:
         texts[ERROR_TABLE] = error_table_csv(release.error_table)
-    if csv:
-        texts[tables.TRAJECTORIES_CSV] = tables.trajectories_csv(
-            release.timed_paths(), universe, release.time_grid, release.longest
-        )
     if not release.is_private:
         texts[STAMP] = (
             "NOT PRIVATE: the noise of this release came from an injected generator, which "

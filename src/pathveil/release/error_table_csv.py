@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pathveil.errors import ReleaseError
+from pathveil.release.plain_files import read_plain
 from pathveil.uncertainty.error_table import LEVELS, ErrorTable
 
 ERROR_TABLE = "error_table.csv"
@@ -38,7 +39,7 @@ def read_error_table(path: Path) -> ErrorTable:
         ReleaseError: if it is not.
     """
     try:
-        header, *rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8")), strict=True)
+        header, *rows = csv.reader(io.StringIO(read_plain(path).decode()), strict=True)
         cells = np.array([[int(cell) for cell in row] for row in rows], dtype=np.int64)
     except (OSError, ValueError, OverflowError, csv.Error):
         raise ReleaseError(f"{path} is not an error table that pathveil wrote.") from None

@@ -6,6 +6,7 @@ from pathlib import Path
 from pathveil.errors import ReleaseError
 from pathveil.model.certificate import CERTIFICATE_FILE, Certificate
 from pathveil.model.certificate_parts import FileRecord
+from pathveil.release.plain_files import open_plain
 
 # Added after the certificate was written, so the certificate can't list it; it lists the others.
 SIGNATURE = "signature.json"
@@ -40,8 +41,8 @@ def _check_names(directory: Path, listed: set[str]) -> None:
 
 def _record(path: Path) -> FileRecord:
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return FileRecord(sha256=digest, bytes=path.stat().st_size)
+            return FileRecord(sha256=digest, bytes=file.tell())
     except OSError as error:
         raise ReleaseError(f"Can't read {path}: {error.strerror}.") from None

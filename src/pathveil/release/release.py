@@ -23,6 +23,7 @@ from pathveil.model.time_grid import TimeGrid
 from pathveil.model.time_windows import slots_between, slots_in
 from pathveil.model.universe import Universe
 from pathveil.release.exports.methods import Exports
+from pathveil.release.exports.published import check_number_of_visits
 from pathveil.release.generate import distinct_paths
 from pathveil.release.mining import Mining
 from pathveil.release.showing import Shown
@@ -198,6 +199,7 @@ class Release(Mining, Exports, Shown):
 
     def to_sequences(self) -> list[list[str]]:
         """Every released trajectory as a list of labels."""
+        check_number_of_visits(self)
         paths, labels = self.paths(), self.universe.labels
         distinct = [
             [labels[code] for code in paths.codes[start:stop]]
@@ -215,6 +217,7 @@ class Release(Mining, Exports, Shown):
         Raises:
             QueryError: if the release has no times.
         """
+        check_number_of_visits(self)
         return self._timed.to_sequences()
 
     def count(self, locations: Collection[Step], *, level: float = USUAL_LEVEL) -> Estimate:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.model.certificate_parts import FileRecord
 from pathveil.release.file_records import SIGNATURE, file_records
+from pathveil.release.plain_files import read_plain
 from pathveil.release.signing_keys import (
     fingerprint,
     is_low_order,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
         Ed25519PublicKey,
     )
 
-LARGEST_FILE = 1 << 20
 LONGEST_NAME = 200
 _PURPOSE = (
     b"pathveil release signature 1\n"  # so that it can't pass for a signature of another kind
@@ -166,8 +166,7 @@ def check_signature(directory: Path, known: "Ed25519PublicKey | None" = None) ->
 
 def _read(path: Path) -> SignatureFile:
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE)
+        content = read_plain(path)
         found = SignatureFile.model_validate_json(content)
     except OSError as error:
         raise ReleaseError(f"Can't read {path}: {error.strerror}.") from None

@@ -27,11 +27,14 @@ from pathveil.model.time_grid import FILE, TimeGrid
 from pathveil.model.universe import LISTED, Universe
 from pathveil.release.canonical_order import in_canonical_order
 from pathveil.release.csv_cells import escape, unescape
+from pathveil.release.plain_files import check_unpacked, read_plain
 from pathveil.release.zone_checks import thresholds, visits, zone_problem
 
 TRAJECTORIES, TRAJECTORIES_CSV = "trajectories.parquet", "trajectories.csv"
 TREE, LOCATIONS, TIMES = "prefix_tree.parquet", "locations.csv", "times.csv"
 ZONE = "zone"
+MOST_TRAJECTORIES = 10**12
+LARGEST_SUM = 2.0**53
 
 
 def write_trajectories(
@@ -41,28 +44,36 @@ def write_trajectories(
     _write_parquet(path, _trajectories(paths, universe, grid), is_private=is_private)
 
 
-def same_trajectories(path: Path, paths: Paths, universe: Universe, grid: TimeGrid | None) -> bool:
+def same_trajectories(path: Path, paths: Paths, universe: Universe, parameters: Parameters) -> bool:
     """Whether a file of a bundle holds exactly these trajectories, in this order."""
-    expected = _trajectories(paths, universe, grid)
-    return bool(_read_parquet(path, expected.schema).equals(expected))
+    found = read_trajectories(path, universe, parameters)
+    return (
+        np.array_equal(found.offsets, paths.offsets)
+        and np.array_equal(found.codes, paths.codes)
+        and np.array_equal(found.weights, paths.weights)
+    )
 
 
-def read_trajectories(path: Path, universe: Universe, grid: TimeGrid | None) -> Paths:
+def read_trajectories(path: Path, universe: Universe, parameters: Parameters) -> Paths:
     """The distinct trajectories of a bundle, checked to be in canonical order."""
+    grid = parameters.time_grid
     nothing = Paths(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
     table = _read_parquet(path, _trajectories(nothing, universe, grid).schema)
-    lists = table["locations"].combine_chunks()
-    times = None if grid is None else table["times"].combine_chunks()
-    lengths = pc.list_value_length(lists)
-    if times is not None and not pc.list_value_length(times).equals(lengths):
+    lists = table["locations"].chunks
+    lengths = _lengths(lists)
+    times = None if grid is None else table["times"].chunks
+    if times is not None and not np.array_equal(_lengths(times), lengths):
         raise ReleaseError(f"{path} does not have one time for each location.")
+    slots = None if times is None else [one.flatten() for one in times]
     paths = Paths(
-        np.concatenate((np.zeros(1, np.int64), lengths.to_numpy().cumsum())),
-        _codes(lists.flatten(), None if times is None else times.flatten(), universe, grid),
+        np.concatenate((np.zeros(1, np.int64), lengths.cumsum())),
+        _codes([one.flatten() for one in lists], slots, universe, grid),
         table["count"].to_numpy(),
     )
     if np.any(paths.codes < 0) or np.any(paths.weights < 1) or not in_canonical_order(paths):
         raise ReleaseError(f"{path} does not hold trajectories that pathveil wrote.")
+    if absurd(paths.weights, parameters):
+        raise ReleaseError(f"{path} holds counts that no release can have.")
     return paths
 
 
@@ -131,8 +142,7 @@ def locations_csv(universe: Universe, taxonomy: Taxonomy | None = None) -> str:
 def read_locations(path: Path, origin: str = LISTED) -> Universe:
     """The universe of a bundle, of which the certificate says how it was made."""
     try:
-        text = path.read_text(encoding="utf-8")
-        header, *rows = csv.reader(io.StringIO(text), strict=True)
+        header, *rows = csv.reader(io.StringIO(read_plain(path).decode()), strict=True)
         columns = dict(zip(header, zip(*rows, strict=True), strict=True))
         degrees = {
             c: np.array([cell or "nan" for cell in columns[c]], float)
@@ -158,7 +168,8 @@ def read_tree(
     table = _read_parquet(path, _tree_schema(grid))
     if is_private == _is_stamped(table):
         raise ReleaseError(f"{path} and the certificate disagree on whether it is private.")
-    codes = _codes(table["location"], None if grid is None else table["time"], universe, grid)
+    slots = None if grid is None else table["time"].chunks
+    codes = _codes(table["location"].chunks, slots, universe, grid)
     if np.any(codes < 0):
         raise ReleaseError(
             f"{path} names a location or a time that the bundle's lists do not have."
@@ -183,6 +194,10 @@ def tree_problem(tree: EstimatedTree) -> str | None:
     parent, level = tree.parent, tree.level
     index = np.arange(len(tree))
     inner = parent >= 0
+    if absurd(tree.noisy_count, tree.parameters, summed=False) or absurd(
+        tree.estimate, tree.parameters
+    ):
+        return "a count is larger than any release can have"
     if np.any(parent < -1) or np.any(parent >= index):
         return "a parent does not come before its child"
     slot = tree.location // tree.parameters.universe_size if tree.parameters.time_grid else parent
@@ -202,6 +217,17 @@ def tree_problem(tree: EstimatedTree) -> str | None:
     return next((problem for problem, found in problems.items() if found), None)
 
 
+def absurd(counts: NDArray[np.int64], parameters: Parameters, *, summed: bool = True) -> bool:
+    """Whether counts are too large to be noisy counts of people, or their sum leaves 64 bits.
+
+    Each is at most 10¹² trajectories (a hundred for everybody alive) and a thousand times the
+    scale of the noise. The sum is bounded so that no part of it overflows, times lengths either.
+    """
+    sizes = np.abs(counts.astype(np.float64))  # of the least int64 there is no absolute value
+    most = MOST_TRAJECTORIES + 1000 / float(parameters.level_epsilon)
+    return bool(sizes.max(initial=0) > most or (summed and sizes.sum() > LARGEST_SUM))
+
+
 def times_csv(grid: TimeGrid) -> str:
     """The public time grid, in order: each slot by its start, and its end."""
     return _csv(["time", "end"], zip(grid.labels, grid.ends_as_texts(), strict=True))
@@ -210,7 +236,7 @@ def times_csv(grid: TimeGrid) -> str:
 def read_times(path: Path, record: TimeGridRecord) -> TimeGrid:
     """The time grid of a bundle, checked to be the one that the certificate names."""
     try:
-        header, *rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8")), strict=True)
+        header, *rows = csv.reader(io.StringIO(read_plain(path).decode()), strict=True)
         starts, ends = zip(*rows, strict=True)
         grid = TimeGrid.of(starts, ends, time_zone=record.time_zone, name=record.name)
         is_right = header == ["time", "end"] and record == TimeGridRecord.of(grid)
@@ -259,23 +285,31 @@ def _label_columns(
     return labels.take(pa.array(location)), times
 
 
+def _lengths(lists: list[Any]) -> NDArray[np.int64]:
+    parts = [pc.list_value_length(one).to_numpy() for one in lists]
+    return np.concatenate([np.empty(0, np.int64), *parts])
+
+
 def _codes(
-    locations: Any, times: Any, universe: Universe, grid: TimeGrid | None
+    locations: list[Any], times: list[Any] | None, universe: Universe, grid: TimeGrid | None
 ) -> NDArray[np.int32]:
     """The codes of labels; negative where a location or a slot is not known."""
     location = _positions(locations, universe.labels)
-    if grid is None:
+    if grid is None or times is None:
         return location.astype(np.int32)
     slot = _positions(times, grid.labels)
     known = (location >= 0) & (slot >= 0)
     return np.where(known, slot * len(universe) + location, -1).astype(np.int32)
 
 
-def _positions(texts: Any, labels: tuple[str, ...]) -> NDArray[np.int64]:
-    found = pc.index_in(texts, value_set=pa.array(labels, pa.string())).fill_null(-1)
-    if isinstance(found, pa.ChunkedArray):
-        return np.asarray(found.to_numpy(), dtype=np.int64)
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+def _positions(chunks: list[Any], labels: tuple[str, ...]) -> NDArray[np.int64]:
+    """The positions of texts among the labels, −1 for one that is none or missing."""
+    known, parts = pa.array(labels, pa.string()), [np.empty(0, np.int64)]
+    for texts in chunks:
+        found = pc.index_in(texts.dictionary, value_set=known).fill_null(-1)
+        codes = np.append(found.to_numpy(zero_copy_only=False), -1)
+        parts.append(codes[texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
+    return np.concatenate(parts)
 
 
 def _csv(header: list[str], rows: Iterable[Iterable[object]]) -> str:
@@ -297,12 +331,33 @@ def _is_stamped(table: Any) -> bool:
 
 
 def _read_parquet(path: Path, schema: Any) -> Any:
-    """A table of a bundle, with exactly the columns that we write and no missing values."""
+    """A table of a bundle, with exactly the columns that we write and no missing values.
+
+    Texts come as dictionaries: a long label that occurs a million times is held once.
+    """
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, read_dictionary=_texts(schema)) as file:
+            check_unpacked(path, file.metadata)
+            if not file.schema_arrow.equals(_coded(schema)):
+                raise ReleaseError(f"{path} does not have the columns of a release.")
             table = file.read()
+    except KeyError:
+        raise ReleaseError(f"{path} does not have the columns of a release.") from None
     except (pa.ArrowException, OSError, UnicodeDecodeError):  # the name of a column is no text
         raise ReleaseError(f"{path} is not a readable Parquet file.") from None
-    if not table.schema.equals(schema) or any(column.null_count for column in table.columns):
+    if any(column.null_count for column in table.columns):
         raise ReleaseError(f"{path} does not have the columns of a release.")
     return table
+
+
+def _texts(schema: Any) -> list[str]:
+    """The columns of texts, by what Parquet calls them."""
+    ends = {pa.string(): "", pa.list_(pa.string()): ".list.element"}
+    return [f"{field.name}{ends[field.type]}" for field in schema if field.type in ends]
+
+
+def _coded(schema: Any) -> Any:
+    """The schema of a table whose texts are read as dictionaries."""
+    texts = pa.dictionary(pa.int32(), pa.string())
+    kinds = {pa.string(): texts, pa.list_(pa.string()): pa.list_(pa.field("element", texts))}
+    return pa.schema([(field.name, kinds.get(field.type, field.type)) for field in schema])

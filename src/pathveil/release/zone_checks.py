@@ -13,6 +13,7 @@ from pathveil.model.noisy_tree import NoisyPrefixTree
 from pathveil.model.taxonomy import PREFIX, Taxonomy
 from pathveil.model.universe import Universe
 from pathveil.release.csv_cells import unescape
+from pathveil.release.plain_files import read_plain
 
 
 def read_zones(path: Path, universe: Universe, record: TaxonomyRecord) -> Taxonomy:
@@ -27,7 +28,7 @@ def read_zones(path: Path, universe: Universe, record: TaxonomyRecord) -> Taxono
         ReleaseError: if they do not agree.
     """
     try:
-        _, *rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8")), strict=True)
+        _, *rows = csv.reader(io.StringIO(read_plain(path).decode()), strict=True)
         size = len(universe) - record.zones
         locations = Universe(universe.labels[: max(size, 0)])
         zones = [unescape(row[-1]).removeprefix(PREFIX) for row in rows[:size]]

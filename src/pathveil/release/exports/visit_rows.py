@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pathveil.model.certificate import NOT_PRIVATE
 from pathveil.progress_reports import report_progress
 from pathveil.release.exports.column_names import ColumnNames
-from pathveil.release.exports.published import Published
+from pathveil.release.exports.published import Published, check_number_of_visits
 from pathveil.release.exports.slot_times import slot_clocks, slot_datetimes
 
 STATUS = "status"  # the column of a table that is not private
@@ -37,6 +37,11 @@ class VisitRows:
 
 def visit_rows(release: Published) -> Iterator[VisitRows]:
     """The visits of all released trajectories, in canonical order."""
+    check_number_of_visits(release)
+    return _visit_rows(release)
+
+
+def _visit_rows(release: Published) -> Iterator[VisitRows]:
     paths, places = release.timed_paths(), len(release.universe)
     until = np.cumsum(paths.weights)
     total = int(until[-1]) if len(until) else 0

@@ -6,7 +6,7 @@ from xml.sax.saxutils import quoteattr
 
 from pathveil.model.certificate import NOT_PRIVATE
 from pathveil.progress_reports import report_progress
-from pathveil.release.exports.published import Published
+from pathveil.release.exports.published import Published, check_number_of_visits
 from pathveil.release.exports.slot_times import slot_datetimes
 
 _HEAD = """\
@@ -25,6 +25,7 @@ _TOLD_EVERY = 1 << 14  # trajectories between two reports of progress
 
 def write_xes(release: Published, path: Path) -> None:
     """Write the log, trace by trace."""
+    check_number_of_visits(release)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(_HEAD + (_TIME if release.time_grid else "") + _GLOBALS)
         if not release.is_private:

@@ -1,0 +1,89 @@
+"""Files that somebody else made are opened only if they are plain files of a fair size.
+
+A downloaded bundle may hold a link to a device that never ends, or out of the bundle, or a pipe
+that nobody writes to. And a small file may unpack to a huge table: what it says about its own size
+is read before anything is made of it.
+"""
+
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+from pathveil.errors import ReleaseError
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+# Texts are read whole; tables and the CSV of trajectories are not, but hashed.
+_LARGEST = {
+    ".json": 16 * MIB,
+    ".txt": 64 * KIB,
+    ".html": GIB,
+    ".csv": 64 * GIB,
+    ".parquet": 64 * GIB,
+}
+LARGEST_TEXT = GIB
+# The tables of real releases unpack to ten times their files; noise does not compress.
+UNPACKED_FREE, UNPACKED_TIMES = 128 * MIB, 64
+
+
+def open_plain(path: Path) -> BufferedReader:
+    """A file for reading, if it is a plain one.
+
+    Raises:
+        FileNotFoundError: if it is not there.
+        ReleaseError: if it can't be opened, is no plain file, or is too large for what it is.
+    """
+    try:
+        # A pipe that nobody writes to would be waited for, without the last flag.
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        if path.is_symlink():
+            raise ReleaseError(
+                f"{path} is a link. The files of a release lie in its folder: copy the file there."
+            ) from None
+        raise ReleaseError(f"Can't read {path}: {error.strerror}.") from None
+    file = os.fdopen(handle, "rb")
+    status, most = os.fstat(handle), _LARGEST.get(path.suffix, LARGEST_TEXT)
+    if stat.S_ISREG(status.st_mode) and status.st_size <= most:
+        return file
+    file.close()
+    if stat.S_ISREG(status.st_mode):
+        raise ReleaseError(f"{path} is larger than {most >> 10:,} KiB, which no release needs.")
+    raise ReleaseError(f"{path} is not a plain file; a release has no other kind.")
+
+
+def read_plain(path: Path) -> bytes:
+    """All bytes of a plain file that is read whole; see `open_plain`."""
+    with open_plain(path) as file:
+        content = file.read(LARGEST_TEXT + 1)
+    if len(content) > LARGEST_TEXT:
+        raise ReleaseError(f"{path} is larger than {LARGEST_TEXT >> 10:,} KiB: too large to read.")
+    return content
+
+
+def check_unpacked(path: Path, metadata: Any) -> None:
+    """Refuse a Parquet file that says that it unpacks to far more than it is.
+
+    Args:
+        path: the file.
+        metadata: pyarrow's, which is read from the end of the file without the tables.
+
+    Raises:
+        ReleaseError: if it does.
+    """
+    columns = [
+        metadata.row_group(group).column(column)
+        for group in range(metadata.num_row_groups)
+        for column in range(metadata.num_columns)
+    ]
+    values = max(sum(column.num_values for column in columns), metadata.num_rows)
+    packed = sum(column.total_uncompressed_size for column in columns)
+    most = UNPACKED_FREE + UNPACKED_TIMES * path.stat().st_size
+    if not 0 <= max(8 * values, packed) <= most or any(column.num_values < 0 for column in columns):
+        raise ReleaseError(
+            f"{path} would unpack to {max(8 * values, packed) >> 20:,} MiB, far more than noisy "
+            "counts can: it was not written by pathveil."
+        )
