@@ -20,6 +20,7 @@ from pathveil.errors import ReleaseError, UnknownVersionWarning
 from pathveil.model.noisy_tree import EstimatedTree
 from pathveil.release import tables
 from pathveil.release.bundle import verify_bundle
+from pathveil.release.parquet_tables import read_parquet
 
 LABELS = ("S1", "S2", "S3")
 LIE = "nothing at all can go wrong"
@@ -266,7 +267,7 @@ def test_a_label_that_occurs_often_is_unpacked_once(tmp_path):
     database = pv.TrajectoryDatabase.from_arrays([0, 1], [0], universe)
     out = pv.publish(database, epsilon="20", height=1, method="full").write(tmp_path / "out")
     schema = pq.read_schema(out / tables.TREE)
-    tree = tables._read_parquet(out / tables.TREE, schema.remove_metadata())
+    tree = read_parquet(out / tables.TREE, schema.remove_metadata())
     assert pa.types.is_dictionary(tree.schema.field("location").type)
 
 

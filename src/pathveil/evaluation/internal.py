@@ -8,7 +8,7 @@ from pathlib import Path
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.model.certificate import CERTIFICATE_FILE
 from pathveil.model.new_folders import new_parents
-from pathveil.release.bundle import INTERNAL_MARK
+from pathveil.release.file_records import INTERNAL_MARK
 
 PREFIX = f"{INTERNAL_MARK}-"
 NOTICE = (

@@ -43,10 +43,9 @@ class BoundedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """A whole question is answered however long that takes."""
+        """A whole question is answered however long that takes, if the answers are taken."""
         super().handle_events()
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._go_on()
+        self._go_on_if_asked()
 
     def on_response_complete(self) -> None:
         """Wait for the next question; its first letters are not enough."""
@@ -61,12 +60,16 @@ class BoundedConnection(H11Protocol):
     def resume_writing(self) -> None:
         """It does again."""
         super().resume_writing()
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._go_on()
+        self._go_on_if_asked()
 
     def _wait(self) -> None:
         self._go_on()
         self._deadline = self.loop.call_later(PATIENCE_SECONDS, self.transport.abort)
+
+    def _go_on_if_asked(self) -> None:
+        is_asked = self.cycle is not None and not self.cycle.response_complete
+        if is_asked and not self.flow.write_paused:
+            self._go_on()
 
     def _go_on(self) -> None:
         if self._deadline is not None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from pathveil.errors import ReleaseError
 from pathveil.model.certificate import CERTIFICATE_FILE
-from pathveil.release.bundle import INTERNAL_MARK, read_release
+from pathveil.release.bundle import read_release
+from pathveil.release.file_records import INTERNAL_MARK
 from pathveil.release.release import Release
 
 

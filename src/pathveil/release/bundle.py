@@ -23,7 +23,7 @@ from pathveil.progress_reports import portion, report_progress
 from pathveil.release import tables
 from pathveil.release.datapackage import DATAPACKAGE, describe
 from pathveil.release.error_table_csv import ERROR_TABLE, error_table_csv, read_error_table
-from pathveil.release.file_records import SIGNATURE, check_files, file_records
+from pathveil.release.file_records import SIGNATURE, STAMP, check_files, file_records
 from pathveil.release.measured_tree import prefix_counts
 from pathveil.release.plain_files import read_plain
 from pathveil.release.staging import probe, staged
@@ -33,9 +33,6 @@ from pathveil.report.page import REPORT, render_report
 if TYPE_CHECKING:
     from pathveil.release.release import Release
     from pathveil.release.signature import Signer
-
-STAMP = "NOT-PRIVATE.txt"
-INTERNAL_MARK = "INTERNAL"
 
 
 def is_taken(directory: Path) -> bool:
@@ -127,8 +124,6 @@ def _read_tables(directory: Path) -> tuple["Release", Certificate]:
     if "\0" in str(directory):
         raise ReleaseError("The path of a release can't hold a NUL character.")
     certificate = read_certificate(directory)
-    _check_not_internal(directory)
-    _check_listing(certificate)
     check_files(directory, certificate)
     report_progress(1, 3)
     choices = certificate.implementation
@@ -194,32 +189,6 @@ def read_certificate(directory: Path) -> Certificate:
         raise ReleaseError(
             f"{path} does not match the certificate's schema, at its syntax."
         ) from None
-
-
-def _check_not_internal(directory: Path) -> None:
-    for path in sorted(directory.glob(f"{INTERNAL_MARK}*")):
-        raise ReleaseError(
-            f"{directory} holds {path.name!r}: INTERNAL figures were computed from raw data and "
-            "must not be published. Remove the file."
-        )
-
-
-def _check_listing(certificate: Certificate) -> None:
-    """The certificate lists the files that a release has, and no others."""
-    needed = {tables.TRAJECTORIES, tables.TREE, tables.LOCATIONS, DATAPACKAGE, REPORT}
-    if certificate.status == NOT_PRIVATE:
-        needed.add(STAMP)
-    if certificate.implementation.time_grid is not None:
-        needed.add(tables.TIMES)
-    optional = {tables.TRAJECTORIES_CSV}
-    if certificate.implementation.method == "calibrated":
-        optional.add(ERROR_TABLE)
-    wrong = (certificate.files.keys() - optional) ^ needed
-    if wrong:
-        raise ReleaseError(
-            "The certificate does not list exactly the files of a release: see "
-            f"{', '.join(map(repr, sorted(wrong)))}."
-        )
 
 
 def verify_bundle(directory: Path) -> "Release":

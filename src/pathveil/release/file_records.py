@@ -4,12 +4,18 @@ import hashlib
 from pathlib import Path
 
 from pathveil.errors import ReleaseError
-from pathveil.model.certificate import CERTIFICATE_FILE, Certificate
+from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE, Certificate
 from pathveil.model.certificate_parts import FileRecord
+from pathveil.release import tables
+from pathveil.release.datapackage import DATAPACKAGE
+from pathveil.release.error_table_csv import ERROR_TABLE
 from pathveil.release.plain_files import open_plain
+from pathveil.report.page import REPORT
 
 # Added after the certificate was written, so the certificate can't list it; it lists the others.
 SIGNATURE = "signature.json"
+STAMP = "NOT-PRIVATE.txt"
+INTERNAL_MARK = "INTERNAL"
 
 
 def file_records(folder: Path) -> dict[str, FileRecord]:
@@ -23,10 +29,38 @@ def check_files(directory: Path, certificate: Certificate) -> None:
     Raises:
         ReleaseError: if not.
     """
+    _check_not_internal(directory)
+    _check_listing(certificate)
     _check_names(directory, set(certificate.files))
     for name, record in certificate.files.items():
         if _record(directory / name) != record:
             raise ReleaseError(f"{directory / name} was changed after it was published.")
+
+
+def _check_not_internal(directory: Path) -> None:
+    for path in sorted(directory.glob(f"{INTERNAL_MARK}*")):
+        raise ReleaseError(
+            f"{directory} holds {path.name!r}: INTERNAL figures were computed from raw data and "
+            "must not be published. Remove the file."
+        )
+
+
+def _check_listing(certificate: Certificate) -> None:
+    """The certificate lists the files that a release has, and no others."""
+    needed = {tables.TRAJECTORIES, tables.TREE, tables.LOCATIONS, DATAPACKAGE, REPORT}
+    if certificate.status == NOT_PRIVATE:
+        needed.add(STAMP)
+    if certificate.implementation.time_grid is not None:
+        needed.add(tables.TIMES)
+    optional = {tables.TRAJECTORIES_CSV}
+    if certificate.implementation.method == "calibrated":
+        optional.add(ERROR_TABLE)
+    wrong = (certificate.files.keys() - optional) ^ needed
+    if wrong:
+        raise ReleaseError(
+            "The certificate does not list exactly the files of a release: see "
+            f"{', '.join(map(repr, sorted(wrong)))}."
+        )
 
 
 def _check_names(directory: Path, listed: set[str]) -> None:

@@ -1,15 +1,13 @@
 """Files that somebody else made are opened only if they are plain files of a fair size.
 
 A downloaded bundle may hold a link to a device that never ends, or out of the bundle, or a pipe
-that nobody writes to. And a small file may unpack to a huge table: what it says about its own size
-is read before anything is made of it.
+that nobody writes to.
 """
 
 import os
 import stat
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
 
 from pathveil.errors import ReleaseError
 
@@ -23,8 +21,6 @@ _LARGEST = {
     ".parquet": 64 * GIB,
 }
 LARGEST_TEXT = GIB
-# The tables of real releases unpack to ten times their files; noise does not compress.
-UNPACKED_FREE, UNPACKED_TIMES = 128 * MIB, 64
 
 
 def open_plain(path: Path) -> BufferedReader:
@@ -62,28 +58,3 @@ def read_plain(path: Path) -> bytes:
     if len(content) > LARGEST_TEXT:
         raise ReleaseError(f"{path} is larger than {LARGEST_TEXT >> 10:,} KiB: too large to read.")
     return content
-
-
-def check_unpacked(path: Path, metadata: Any) -> None:
-    """Refuse a Parquet file that says that it unpacks to far more than it is.
-
-    Args:
-        path: the file.
-        metadata: pyarrow's, which is read from the end of the file without the tables.
-
-    Raises:
-        ReleaseError: if it does.
-    """
-    columns = [
-        metadata.row_group(group).column(column)
-        for group in range(metadata.num_row_groups)
-        for column in range(metadata.num_columns)
-    ]
-    values = max(sum(column.num_values for column in columns), metadata.num_rows)
-    packed = sum(column.total_uncompressed_size for column in columns)
-    most = UNPACKED_FREE + UNPACKED_TIMES * path.stat().st_size
-    if not 0 <= max(8 * values, packed) <= most or any(column.num_values < 0 for column in columns):
-        raise ReleaseError(
-            f"{path} would unpack to {max(8 * values, packed) >> 20:,} MiB, far more than noisy "
-            "counts can: it was not written by pathveil."
-        )

@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pathveil.errors import ReleaseError, UniverseError
-from pathveil.model.certificate import NOT_PRIVATE
 from pathveil.model.certificate_parts import TimeGridRecord
 from pathveil.model.noisy_tree import EstimatedTree
 from pathveil.model.parameters import Parameters
@@ -27,7 +25,8 @@ from pathveil.model.time_grid import FILE, TimeGrid
 from pathveil.model.universe import LISTED, Universe
 from pathveil.release.canonical_order import in_canonical_order
 from pathveil.release.csv_cells import escape, unescape
-from pathveil.release.plain_files import check_unpacked, read_plain
+from pathveil.release.parquet_tables import is_stamped, positions, read_parquet, write_parquet
+from pathveil.release.plain_files import read_plain
 from pathveil.release.zone_checks import thresholds, visits, zone_problem
 
 TRAJECTORIES, TRAJECTORIES_CSV = "trajectories.parquet", "trajectories.csv"
@@ -41,7 +40,7 @@ def write_trajectories(
     path: Path, paths: Paths, universe: Universe, grid: TimeGrid | None, *, is_private: bool
 ) -> None:
     """One row per distinct trajectory: its locations, their times, how often it was released."""
-    _write_parquet(path, _trajectories(paths, universe, grid), is_private=is_private)
+    write_parquet(path, _trajectories(paths, universe, grid), is_private=is_private)
 
 
 def same_trajectories(path: Path, paths: Paths, universe: Universe, parameters: Parameters) -> bool:
@@ -58,7 +57,7 @@ def read_trajectories(path: Path, universe: Universe, parameters: Parameters) ->
     """The distinct trajectories of a bundle, checked to be in canonical order."""
     grid = parameters.time_grid
     nothing = Paths(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
-    table = _read_parquet(path, _trajectories(nothing, universe, grid).schema)
+    table = read_parquet(path, _trajectories(nothing, universe, grid).schema)
     lists = table["locations"].chunks
     lengths = _lengths(lists)
     times = None if grid is None else table["times"].chunks
@@ -114,7 +113,7 @@ def write_tree(path: Path, tree: EstimatedTree, universe: Universe) -> None:
         },
         schema=_tree_schema(grid),
     )
-    _write_parquet(path, table, is_private=tree.is_private)
+    write_parquet(path, table, is_private=tree.is_private)
 
 
 def locations_csv(universe: Universe, taxonomy: Taxonomy | None = None) -> str:
@@ -165,8 +164,8 @@ def read_tree(
 ) -> EstimatedTree:
     """The prefix tree of a bundle, checked to be one."""
     grid = parameters.time_grid
-    table = _read_parquet(path, _tree_schema(grid))
-    if is_private == _is_stamped(table):
+    table = read_parquet(path, _tree_schema(grid))
+    if is_private == is_stamped(table):
         raise ReleaseError(f"{path} and the certificate disagree on whether it is private.")
     slots = None if grid is None else table["time"].chunks
     codes = _codes(table["location"].chunks, slots, universe, grid)
@@ -294,22 +293,12 @@ def _codes(
     locations: list[Any], times: list[Any] | None, universe: Universe, grid: TimeGrid | None
 ) -> NDArray[np.int32]:
     """The codes of labels; negative where a location or a slot is not known."""
-    location = _positions(locations, universe.labels)
+    location = positions(locations, universe.labels)
     if grid is None or times is None:
         return location.astype(np.int32)
-    slot = _positions(times, grid.labels)
+    slot = positions(times, grid.labels)
     known = (location >= 0) & (slot >= 0)
     return np.where(known, slot * len(universe) + location, -1).astype(np.int32)
-
-
-def _positions(chunks: list[Any], labels: tuple[str, ...]) -> NDArray[np.int64]:
-    """The positions of texts among the labels, −1 for one that is none or missing."""
-    known, parts = pa.array(labels, pa.string()), [np.empty(0, np.int64)]
-    for texts in chunks:
-        found = pc.index_in(texts.dictionary, value_set=known).fill_null(-1)
-        codes = np.append(found.to_numpy(zero_copy_only=False), -1)
-        parts.append(codes[texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
-    return np.concatenate(parts)
 
 
 def _csv(header: list[str], rows: Iterable[Iterable[object]]) -> str:
@@ -318,46 +307,3 @@ def _csv(header: list[str], rows: Iterable[Iterable[object]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return text.getvalue()
-
-
-def _write_parquet(path: Path, table: Any, *, is_private: bool) -> None:
-    if not is_private:
-        table = table.replace_schema_metadata({"pathveil": NOT_PRIVATE})
-    pq.write_table(table, path, compression="zstd")
-
-
-def _is_stamped(table: Any) -> bool:
-    return b"pathveil" in (table.schema.metadata or {})
-
-
-def _read_parquet(path: Path, schema: Any) -> Any:
-    """A table of a bundle, with exactly the columns that we write and no missing values.
-
-    Texts come as dictionaries: a long label that occurs a million times is held once.
-    """
-    try:
-        with pq.ParquetFile(path, read_dictionary=_texts(schema)) as file:
-            check_unpacked(path, file.metadata)
-            if not file.schema_arrow.equals(_coded(schema)):
-                raise ReleaseError(f"{path} does not have the columns of a release.")
-            table = file.read()
-    except KeyError:
-        raise ReleaseError(f"{path} does not have the columns of a release.") from None
-    except (pa.ArrowException, OSError, UnicodeDecodeError):  # the name of a column is no text
-        raise ReleaseError(f"{path} is not a readable Parquet file.") from None
-    if any(column.null_count for column in table.columns):
-        raise ReleaseError(f"{path} does not have the columns of a release.")
-    return table
-
-
-def _texts(schema: Any) -> list[str]:
-    """The columns of texts, by what Parquet calls them."""
-    ends = {pa.string(): "", pa.list_(pa.string()): ".list.element"}
-    return [f"{field.name}{ends[field.type]}" for field in schema if field.type in ends]
-
-
-def _coded(schema: Any) -> Any:
-    """The schema of a table whose texts are read as dictionaries."""
-    texts = pa.dictionary(pa.int32(), pa.string())
-    kinds = {pa.string(): texts, pa.list_(pa.string()): pa.list_(pa.field("element", texts))}
-    return pa.schema([(field.name, kinds.get(field.type, field.type)) for field in schema])
