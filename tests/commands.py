@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -39,6 +40,17 @@ def tree_of_files(folder):
     return {str(path) for path in folder.rglob("*")}
 
 
+def handle_signals():
+    """Let children have the usual signals, even if we were started by nohup.
+
+    What is ignored stays ignored in a child, and the tests that stop one would wait in vain. A
+    handler of ours does not pass on to it, and keeps us alive like nohup does.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda _number, _frame: None)
+
+
 def spawn(*arguments, **options):
     """Start a command in another process."""
     return subprocess.Popen(
@@ -51,8 +63,13 @@ def spawn(*arguments, **options):
 
 
 def finish(process, timeout=120):
-    """Wait for it and collect what it said."""
-    out, err = process.communicate(timeout=timeout)
+    """Wait for it, not for ever, and collect what it said."""
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
     return Result(process.returncode, out, err)
 
 

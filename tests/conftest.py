@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.commands import handle_signals
 from tests.noise import Noise
 
 NOISE = pytest.StashKey[Noise]()
@@ -26,6 +27,7 @@ def pytest_configure(config):
     settings.load_profile("new" if seed == "real" else "same")
     config.stash[NOISE] = Noise(seed)
     config.stash[NOISE].inject()
+    handle_signals()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
 
 import pytest
 from tests.commands import environment, finish, publish_arguments, spawn
@@ -22,11 +21,15 @@ STAGES = {
 
 HELD = """
 import importlib, sys, time
+from pathveil.cli import aftermath
 from pathveil.cli.run import run
 
 module, name = sys.argv[1].rsplit(".", 1)
+real = getattr(importlib.import_module(module), name)
 
 def hold(*arguments, **options):
+    if "--dataset" in sys.argv and not aftermath._is_paid:  # the rehearsal comes by, too
+        return real(*arguments, **options)
     print("reached", flush=True)
     for _ in range(1200):  # short sleeps: a signal just before a long one would wait for its end
         time.sleep(0.05)
@@ -51,11 +54,8 @@ def hold(stage, folder, *more):
 
 
 def stop(process, number):
-    """Signal it and wait. Again if need be: just before a system call a signal can go unnoticed."""
-    while process.poll() is None:
-        process.send_signal(number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=5)
+    """Signal it, once, and wait."""
+    process.send_signal(number)
     return finish(process)
 
 
@@ -63,12 +63,12 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def assert_one_message(result, code):
+def assert_one_message(result, code, left="No half-written release was left behind."):
     assert result.code == code, result
     assert result.out == ""
     assert "Traceback" not in result.err
     *curator, message = result.err.splitlines()
-    assert message == "error: Interrupted. No half-written release was left behind."
+    assert message == f"error: Interrupted. {left}"
     assert all(line.startswith(("Columns: ", "No row was dropped.")) for line in curator)
 
 
@@ -89,7 +89,7 @@ def test_ctrl_c_half_way(week, stage):
     before = names(week)
     process = hold(stage, week)
     staged = [name for name in names(week) if name.startswith(".pathveil-")]
-    assert len(staged) == (stage == "writing")
+    assert len(staged) == 1  # the place is reserved from the start
     assert_one_message(stop(process, signal.SIGINT), 130)
     assert names(week) == before
 
@@ -107,7 +107,7 @@ def test_a_signal_while_writing_then_another_does_not_stop_the_cleaning_up(week)
 
 def test_ctrl_c_after_the_bundle_was_written_leaves_it_whole(week, pathveil):
     process = hold("summing up", week)
-    assert_one_message(stop(process, signal.SIGINT), 130)
+    assert_one_message(stop(process, signal.SIGINT), 130, "The release in out is whole.")
     assert pathveil("verify", "out").code == 0
     assert not [name for name in names(week) if name.startswith(".pathveil-")]
 

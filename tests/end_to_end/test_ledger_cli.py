@@ -122,7 +122,8 @@ def test_nothing_is_drawn_before_the_charge(pathveil, monkeypatch):
     draw = randomness.Randomness.words
 
     def watched(self, number):
-        seen.append([event.kind for event in entries()])
+        if self.is_private:  # the noise of the rehearsal is not
+            seen.append([event.kind for event in entries()])
         return draw(self, number)
 
     monkeypatch.setattr(randomness.Randomness, "words", watched)

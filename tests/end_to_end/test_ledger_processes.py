@@ -128,10 +128,16 @@ def leftovers(folder):
     return [path for path in folder.iterdir() if path.name.startswith(".pathveil-")]
 
 
+def files_of(staging):
+    """What is in such a folder, but for the room that is kept and the rehearsal."""
+    names = {file.name for file in staging.iterdir()} - {"room"}
+    return {name for name in names if not name.startswith("rehearsal-")}
+
+
 def assert_leftovers_are_harmless(folder, files):
     """What a killed writer leaves is known by its name, private, and part of a release at most."""
     for path in leftovers(folder):
-        names = {file.name for file in path.iterdir()}
+        names = files_of(path)
         assert names <= files
         mode = stat.S_IMODE(path.stat().st_mode)
         assert mode == 0o700 or (mode == 0o755 and names == files)
@@ -150,7 +156,7 @@ REACHED = {
 def is_writing(folder, old):
     """Whether a new folder beside the target has files already."""
     with suppress(FileNotFoundError):  # renamed while we look
-        return any(any(path.iterdir()) for path in leftovers(folder) if path not in old)
+        return any(files_of(path) for path in leftovers(folder) if path not in old)
     return True
 
 

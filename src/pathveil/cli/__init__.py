@@ -7,8 +7,14 @@ def main() -> None:
 
     leave_out_current_folder()  # before anything else is imported
 
+    from pathveil.cli import stopping
+
+    stopping.listen()  # before all that takes time to import
+
     import sys
 
     from pathveil.cli.run import run
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    stopping.ignore()
+    sys.exit(code)

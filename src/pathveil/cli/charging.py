@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from pathveil.cli import aftermath, stopping, streams
+
 if TYPE_CHECKING:
     from pathveil.ledger.ledger import Account, Charge
     from pathveil.model.parameters import Parameters
@@ -54,7 +56,10 @@ def charged(account: "Account | None", parameters: "Parameters") -> Iterator["Ch
     if account is None:
         yield None
         return
+    streams.check_open()
+    stopping.check()
     charge = _charge(account, parameters)
+    aftermath.paid()
     try:
         _tell_balance(charge)
         yield charge

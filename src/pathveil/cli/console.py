@@ -4,6 +4,7 @@ Rich turns colours off when the output is not a terminal or NO_COLOR is set.
 """
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 
+from pathveil.cli.streams import drop, say_on_stdout
 from pathveil.cli.verbosity import Verbosity, verbosity
 
 if TYPE_CHECKING:
@@ -49,6 +51,25 @@ class _ResultConsole(_SafeConsole):
         raise BrokenPipeError
 
 
+class _MessageConsole(_SafeConsole):
+    """What can't be said on stderr is said on stdout: a message is never why a run fails."""
+
+    def on_broken_pipe(self) -> None:
+        """Rich's own answer is to exit with 1."""
+        raise BrokenPipeError
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        """As Rich, which keeps what it could not write."""
+        try:
+            super().print(*objects, **how)
+        except OSError:
+            say_on_stdout()
+            try:
+                super().print(end="")
+            except OSError:
+                drop(sys.stderr)
+
+
 def stdout_console() -> Console:
     """For results."""
     return _ResultConsole(soft_wrap=True)
@@ -56,12 +77,12 @@ def stdout_console() -> Console:
 
 def stderr_console() -> Console:
     """For messages and progress; silent with --quiet."""
-    return _SafeConsole(stderr=True, quiet=verbosity() is Verbosity.QUIET)
+    return _MessageConsole(stderr=True, quiet=verbosity() is Verbosity.QUIET)
 
 
 def error_console() -> Console:
     """For errors and what belongs to them: said even with --quiet."""
-    return _SafeConsole(stderr=True)
+    return _MessageConsole(stderr=True)
 
 
 def say_step(words: str) -> None:

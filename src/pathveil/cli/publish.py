@@ -1,17 +1,18 @@
 """``pathveil publish``: raw trajectories in, a private release out."""
 
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from pathveil.cli import completion, engines, options, signing, times, trip_options
+from pathveil.cli import aftermath, completion, engines, options, signing, times, trip_options
 from pathveil.cli.universe import read_universe
 
 if TYPE_CHECKING:
     from pathveil.ledger.ledger import Charge
     from pathveil.model.parameters import Parameters
-    from pathveil.raw.engines import Trajectories
+    from pathveil.raw.engines import Engine, Trajectories
     from pathveil.release.release import Release
 
 _MEASURING = 0.3  # of the time of a calibrated release, about; the rest is synthesis
@@ -140,8 +141,9 @@ def publish(
     folder or a pattern of Parquet files (docs/engines.md).
     """
     from pathveil.cli.charging import account_for, charged, check_named
-    from pathveil.cli.console import reported_progress, say_step
+    from pathveil.cli.console import reported_progress
     from pathveil.cli.reading import read_with
+    from pathveil.cli.rehearsal import rehearse
     from pathveil.cli.summary import print_summary
     from pathveil.cli.taxonomies import zones_for
     from pathveil.errors import ParameterError
@@ -151,7 +153,7 @@ def publish(
     from pathveil.model.universe import Universe
     from pathveil.raw.engines import Engine
     from pathveil.raw.sources.databases.addresses import check_request
-    from pathveil.release.bundle import check_free
+    from pathveil.release.bundle import check_free, reserve
 
     # All that can be refused is refused before a row is read.
     if out is not None:
@@ -185,44 +187,65 @@ def publish(
         taxonomy=zones_for(taxonomy, locations),
     )
     chosen = Engine.choose(engine, source, parameters, memory=memory, spill=spill, master=master)
-    known = "unknown" if isinstance(locations, str) else f"{len(locations):,}"
-    say_step(
-        f"Public choices: ε = {parameters.budget}, height {height}, method {method}, |L| = {known},"
-        f" c = {max_trajectories_per_unit}; engine {chosen.name}."
-    )
+    _say_choices(parameters, height, chosen)
     account = account_for(ledger, dataset, population, source, is_remote=master is not None)
-    with (
-        charged(None if dry_run else account, parameters) as charge,
-        read_with(
-            chosen,
-            source,
-            locations,
-            parameters.height,
-            unit=unit_column,
-            trajectory=trajectory_column,
-            order=order_column,
-            location=location_column,
-            latitude=latitude_column,
-            longitude=longitude_column,
-            split=split,
-            repeats=repeats,
-            time_zone=time_zone,
-            max_trajectories_per_unit=max_trajectories_per_unit,
-            keep=keep,
-            unit_text=unit_text,
-            query=query,
-            table=table,
-            time=time_column,
-            time_grid=grid,
-        ) as database,
-    ):
-        if dry_run or out is None:
+    rules: dict[str, Any] = {
+        "split": split,
+        "repeats": repeats,
+        "time_zone": time_zone,
+        "max_trajectories_per_unit": max_trajectories_per_unit,
+        "keep": keep,
+    }
+    with ExitStack() as stack:
+        place = None
+        if out is not None and not dry_run:
+            place = stack.enter_context(reserve(out, parameters.universe_size))
+            aftermath.await_release(out)
+        if place is not None and account is not None:
+            rehearse(
+                *(chosen, source, parameters, place.staging),
+                has_trips=trajectory_column is not None,
+                csv=csv,
+                **rules,
+            )
+        charge = stack.enter_context(charged(None if dry_run else account, parameters))
+        database = stack.enter_context(
+            read_with(
+                chosen,
+                source,
+                locations,
+                parameters.height,
+                unit=unit_column,
+                trajectory=trajectory_column,
+                order=order_column,
+                location=location_column,
+                latitude=latitude_column,
+                longitude=longitude_column,
+                unit_text=unit_text,
+                query=query,
+                table=table,
+                time=time_column,
+                time_grid=grid,
+                **rules,
+            )
+        )
+        if place is None or out is None:
             _print_rehearsal(json=json)
             return
         release = publish_with_progress(database, parameters, charge)
         with reported_progress("Writing"):
-            release.write(out, csv=csv, signer=owner)
+            release.write(place, csv=csv, signer=owner)
     print_summary(release, out, json=json)
+
+
+def _say_choices(parameters: "Parameters", height: str, engine: "Engine") -> None:
+    from pathveil.cli.console import say_step
+
+    known = "unknown" if parameters.universe_is_open else f"{parameters.universe_size:,}"
+    say_step(
+        f"Public choices: ε = {parameters.budget}, height {height}, method {parameters.method}, "
+        f"|L| = {known}, c = {parameters.max_trajectories_per_unit}; engine {engine.name}."
+    )
 
 
 def _print_rehearsal(*, json: bool) -> None:

@@ -7,52 +7,57 @@ PATHVEIL_DEBUG=1 to see it on your own terminal.
 import io
 import os
 import re
-import signal
 import sys
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
-from pathveil.cli import verbosity
+from pathveil.cli import aftermath, stopping, streams, verbosity
 from pathveil.cli.exit_codes import BUG, OK, SIGNALLED, UNUSABLE
+from pathveil.cli.stopping import Stopped
 from pathveil.errors import PathveilError
 
-_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_NOTHING_LEFT = "No half-written release was left behind."
 _ADDRESS = re.compile(
     r"\b(?:[a-z][\w+.-]*:/++(?!user@host)\S*@|postgres(?:ql)?:/++(?!user@host|…))\S*", re.IGNORECASE
 )
 
 
-class Stopped(BaseException):
-    """Somebody wants the process to end; as an exception, so that temporary folders go too."""
-
-
 def run(arguments: list[str]) -> int:
     """Run ``pathveil`` with these arguments; the exit code."""
     verbosity.begin()
-    for number in _STOPPING:
-        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
-            signal.signal(number, _stop)
+    aftermath.begin()
+    streams.open_all()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that can't show ε shows ? instead.
         sys.stdout.reconfigure(errors="replace")
+    code, number = OK, None
+    try:
+        try:
+            stopping.begin()
+            code = _answer(arguments)
+        finally:
+            number = stopping.end()
+    except Stopped:
+        number = stopping.end() or number
+    # A signal that was lost in a callback is known here all the same.
+    return code if number is None else _interrupted(number)
+
+
+def _answer(arguments: list[str]) -> int:
     try:
         code = _invoke(arguments)
         sys.stdout.flush()
     except PathveilError as error:
-        return _fail(str(error), UNUSABLE)
-    except Stopped as stopped:
-        return _interrupted(stopped.args[0])
+        return _fail(aftermath.completed(str(error)), UNUSABLE)
     except BrokenPipeError:
         # The reader of our output went away (`| head`): nothing is wrong.
-        _drop_output()
+        streams.drop(sys.stdout)
         return OK
     except OSError as error:
-        _drop_output()
+        streams.drop(sys.stdout)
         reason = os.strerror(error.errno) if error.errno else "input or output failed"
-        return _fail(f"The operating system refused: {reason}. {_NOTHING_LEFT}", UNUSABLE)
+        message = f"The operating system refused: {reason}. {aftermath.left_behind()}"
+        return _fail(message, UNUSABLE)
     except MemoryError:
-        return _fail(f"Out of memory. {_NOTHING_LEFT}", UNUSABLE)
+        return _fail(f"Out of memory. {aftermath.left_behind()}", UNUSABLE)
     except Exception as error:  # noqa: BLE001  (the last line of defence against a traceback)
         return _fail(_bug(error), BUG)
     return code
@@ -91,24 +96,8 @@ def _with_suggestion(error: Any) -> str:
     return f"{error.message}. Did you mean {' or '.join(sorted(meant))}?"
 
 
-def _stop(number: int, _frame: FrameType | None) -> NoReturn:
-    for other in _STOPPING:  # a second Ctrl-C must not stop the cleaning up
-        signal.signal(other, lambda _number, _frame: None)
-    raise Stopped(number)
-
-
 def _interrupted(number: int) -> int:
-    code = _fail(f"Interrupted. {_NOTHING_LEFT}", SIGNALLED + number)
-    # Python takes its handlers away before it ends: one more signal in that moment would kill it
-    # with another exit code. Ignored ones stay ignored.
-    for other in _STOPPING:
-        signal.signal(other, signal.SIG_IGN)
-    return code
-
-
-def _drop_output() -> None:
-    """Send what is left of stdout nowhere, so that Python's own flush at the end is quiet."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _fail(f"Interrupted. {aftermath.left_behind()}", SIGNALLED + number)
 
 
 def without_addresses(message: str) -> str:
@@ -117,15 +106,16 @@ def without_addresses(message: str) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    if os.environ.get("PATHVEIL_DEBUG"):
+    if os.environ.get("PATHVEIL_DEBUG") and sys.exc_info()[0]:
         import traceback
 
         traceback.print_exc()
+    from rich.text import Text
+
     from pathveil.cli.console import error_console
 
-    console = error_console()
-    console.print("error:", style="bold red", end=" ")
-    console.print(without_addresses(message), markup=False, highlight=False, soft_wrap=True)
+    words = Text.assemble(("error:", "bold red"), f" {without_addresses(message)}")
+    error_console().print(words, soft_wrap=True)
     return code
 
 
@@ -136,7 +126,7 @@ def _bug(error: Exception) -> str:
         trace = trace.tb_next
     where = f"{trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}" if trace else "unknown place"
     return (
-        f"pathveil failed unexpectedly ({type(error).__name__} in {where}). {_NOTHING_LEFT} "
-        "Please report this; PATHVEIL_DEBUG=1 shows the details on your terminal, which may "
-        "include private data."
+        f"pathveil failed unexpectedly ({type(error).__name__} in {where}). "
+        f"{aftermath.left_behind()} Please report this; PATHVEIL_DEBUG=1 shows the details on "
+        "your terminal, which may include private data."
     )

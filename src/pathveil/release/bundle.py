@@ -4,6 +4,8 @@ import hashlib
 import json
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -26,13 +28,16 @@ from pathveil.release.error_table_csv import ERROR_TABLE, error_table_csv, read_
 from pathveil.release.file_records import SIGNATURE, STAMP, check_files, file_records
 from pathveil.release.measured_tree import prefix_counts
 from pathveil.release.plain_files import read_plain
-from pathveil.release.staging import probe, staged
+from pathveil.release.staging import Reserved, probe, reserved, staged
 from pathveil.release.zone_checks import read_zones
 from pathveil.report.page import REPORT, render_report
 
 if TYPE_CHECKING:
     from pathveil.release.release import Release
     from pathveil.release.signature import Signer
+
+# Bytes that a bundle takes, about; more if much survives.
+_ROOM, _ROOM_PER_LOCATION = 1 << 21, 1 << 9
 
 
 def is_taken(directory: Path) -> bool:
@@ -57,10 +62,7 @@ def check_free(directory: Path) -> None:
     Raises:
         ReleaseError: if the folder is taken, or nothing can be created beside it.
     """
-    if is_taken(directory):
-        raise ReleaseError(
-            f"{directory} exists already; a release is never overwritten. Choose a new folder."
-        )
+    _check_not_taken(directory)
     target = directory.absolute()
     try:
         beside = next(folder for folder in target.parents if os.path.lexists(folder))
@@ -69,13 +71,50 @@ def check_free(directory: Path) -> None:
         raise ReleaseError(f"Can't write to {directory}: {error.strerror}.") from None
 
 
+def _check_not_taken(directory: Path) -> None:
+    if is_taken(directory):
+        raise ReleaseError(
+            f"{directory} exists already; a release is never overwritten. Choose a new folder."
+        )
+
+
+@contextmanager
+def reserve(directory: Path, locations: int) -> Iterator[Reserved]:
+    """The place of a release, for this run alone, with some room on its disk.
+
+    Args:
+        directory: the folder that will appear.
+        locations: |L|: every location has a row.
+
+    Raises:
+        ReleaseError: if it is taken, another run is about to write it, or there is no room.
+    """
+    with ExitStack() as stack:
+        try:
+            place = stack.enter_context(reserved(directory))
+            place.keep_room(_ROOM + _ROOM_PER_LOCATION * locations)
+        except BlockingIOError:
+            raise ReleaseError(
+                f"Another run is writing to {directory}; choose a new folder."
+            ) from None
+        except OSError as error:
+            raise ReleaseError(f"Can't write to {directory}: {error.strerror}.") from None
+        _check_not_taken(directory)  # by a run that ended just now
+        yield place
+
+
 def write_bundle(
-    release: "Release", directory: Path, *, csv: bool = False, signer: "Signer | None" = None
+    release: "Release",
+    place: Path | Reserved,
+    *,
+    csv: bool = False,
+    signer: "Signer | None" = None,
 ) -> Path:
     """Write the bundle; see `Release.write`."""
+    directory = place.directory if isinstance(place, Reserved) else place
     check_free(directory)
     try:
-        with staged(directory) as staging:
+        with staged(place) as staging:
             _write_files(release, staging, csv=csv)
             report_progress(2, 3)
             certificate = release.certificate.model_copy(update={"files": file_records(staging)})

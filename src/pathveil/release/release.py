@@ -34,6 +34,7 @@ from pathveil.uncertainty.estimate import Estimate
 
 if TYPE_CHECKING:
     from pathveil.release.signature import Signer
+    from pathveil.release.staging import Reserved
     from pathveil.uncertainty.error_model import ErrorModel
 
 
@@ -301,14 +302,19 @@ class Release(Mining, Exports, Shown):
         return count_prefix(one_granularity(self, labels, self.parameters.taxonomy), labels)
 
     def write(
-        self, directory: str | Path, *, csv: bool = False, signer: "Signer | None" = None
+        self,
+        directory: "str | Path | Reserved",
+        *,
+        csv: bool = False,
+        signer: "Signer | None" = None,
     ) -> Path:
         """Write the release bundle; it appears whole or not at all.
 
         If a charge paid for the release, the ledger then records that it was published.
 
         Args:
-            directory: a folder that does not exist yet, or is empty.
+            directory: a folder that does not exist yet, or is empty; or one that was reserved
+                (`pathveil.release.bundle.reserve`).
             csv: also write the trajectories as CSV.
             signer: who signs it; see `pathveil.release.signature`.
 
@@ -318,7 +324,8 @@ class Release(Mining, Exports, Shown):
         """
         from pathveil.release.bundle import certificate_sha256, write_bundle
 
-        written = write_bundle(self, Path(directory), csv=csv, signer=signer)
+        place = Path(directory) if isinstance(directory, str) else directory
+        written = write_bundle(self, place, csv=csv, signer=signer)
         if self._charge is not None:
             self._charge.published(certificate_sha256(written))
         return written

@@ -5,31 +5,87 @@ folder (mode 700, never raw data) but not the lock, so the next run that writes 
 that nobody works there any more, and removes it.
 """
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from pathveil.errors import ReleaseError
 from pathveil.locked_folders import locked_folder, remove_abandoned
 from pathveil.model.new_folders import new_parents
 
+_LETTERS = 32
+_ROOM = "room"
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """A place that becomes a release: nobody else can write there until it is given up.
+
+    Attributes:
+        directory: the folder that will appear, as it was given.
+        staging: a private folder beside it to write into.
+    """
+
+    directory: Path
+    staging: Path
+
+    def keep_room(self, size: int) -> None:
+        """Take so many bytes of the disk now; they are free again when the release is written.
+
+        Raises:
+            OSError: if there is no room.
+        """
+        with (self.staging / _ROOM).open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+
 
 @contextmanager
-def staged(directory: Path) -> Iterator[Path]:
-    """A folder to write into; when the block ends well, it is renamed to ``directory``.
+def reserved(directory: Path) -> Iterator[Reserved]:
+    """Reserve the place of a folder; given up when the block ends. The folder does not appear yet.
 
     Raises:
+        BlockingIOError: if somebody else has reserved it.
         OSError: if the operating system refuses.
     """
     target = directory.absolute()
-    with new_parents(target), _beside(target) as staging:
-        yield staging
-        for path in staging.iterdir():
-            _sync(path)
-        staging.chmod(0o755)
-        _sync(staging)
-        staging.replace(target)
+    # By its name, so that two who want the same folder meet; hashed, so that any name fits.
+    name = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:_LETTERS]
+    with new_parents(target):
+        remove_abandoned(target.parent)
+        with locked_folder(target.parent, name) as staging:
+            yield Reserved(directory, staging)
+
+
+@contextmanager
+def staged(directory: Path | Reserved) -> Iterator[Path]:
+    """A folder to write into; when the block ends well, it is renamed to ``directory``.
+
+    Raises:
+        OSError: if the operating system refuses; nothing appeared then.
+        ReleaseError: if it can't be known whether what appeared will last.
+    """
+    if not isinstance(directory, Reserved):
+        with reserved(directory) as place, staged(place) as staging:
+            yield staging
+        return
+    staging, target = directory.staging, directory.directory.absolute()
+    (staging / _ROOM).unlink(missing_ok=True)
+    yield staging
+    for path in staging.iterdir():
+        _sync(path)
+    staging.chmod(0o755)
+    _sync(staging)
+    staging.replace(target)
+    try:
         _sync(target.parent)
+    except OSError as error:
+        raise ReleaseError(
+            f"The release in {directory.directory} is whole, but the disk did not confirm that it "
+            f"will last ({os.strerror(error.errno or 0)}): copy it elsewhere."
+        ) from None
 
 
 @contextmanager

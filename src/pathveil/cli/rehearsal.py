@@ -1,0 +1,134 @@
+"""A rehearsal before ε is charged: the whole way from a file to a bundle, with made-up people.
+
+What a run needs is imported, compiled and loaded on the way (kernels, drivers, templates), in the
+folders that the run will use. So a broken installation, too little memory for the compiler or a
+full disk is found out while it costs nothing. The people are constants, the noise is not that of
+a release (it is stamped NOT PRIVATE), and the bundle is removed: nothing is told about the data,
+which is not opened.
+"""
+
+import os
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pathveil.model.parameters import Parameters
+    from pathveil.raw.engines import Engine
+    from pathveil.release.release import Release
+
+_ROWS: Final = (
+    ("unit", "trip", "when", "stop"),
+    *((f"u{n % 7}", "t", f"2024-02-28T07:{n:02d}:00", "AB"[n % 3 // 2]) for n in range(30)),
+)
+
+
+class _NotPrivate:
+    """Where a rehearsal's noise comes from; injected, so that nothing takes it for a release."""
+
+    def bytes(self, length: int, /) -> bytes:
+        return os.urandom(length)
+
+
+def rehearse(
+    engine: "Engine",
+    source: str,
+    parameters: "Parameters",
+    beside: Path,
+    *,
+    has_trips: bool,
+    csv: bool,
+    **rules: Any,
+) -> None:
+    """Publish made-up people the way that the run will.
+
+    Args:
+        engine: what will read and count.
+        source: where the data is; only its name is looked at.
+        parameters: the run's. Those of the rehearsal are of the same kind, and small.
+        beside: a folder on the disk that the bundle will be on.
+        has_trips: whether the data has a trajectory column.
+        csv: whether the bundle will have a CSV file.
+        **rules: how rows become trajectories: split, repeats, keep ….
+
+    Raises:
+        PathveilError: if anything does not work.
+    """
+    from pathveil.cli.console import say_step
+    from pathveil.mechanism.randomness import Randomness
+    from pathveil.model.label_discovery import DISCOVER
+    from pathveil.model.universe import Universe
+    from pathveil.publishing import publish_with
+    from pathveil.raw.engines import MEMORY, SPARK
+
+    say_step("Rehearsing with made-up people …")
+    small = _small(parameters)
+    counting = replace(engine, name=MEMORY, master=None) if engine.name == SPARK else engine
+    grid = small.time_grid
+    with (
+        TemporaryDirectory(prefix="rehearsal-", dir=beside) as folder,
+        counting.open(
+            str(_written(Path(folder), source)),
+            DISCOVER if small.universe_is_open else Universe(["A", "B"]),
+            small.height,
+            report=lambda _report: None,
+            unit="unit",
+            trajectory="trip" if has_trips and rules["split"] == "none" else None,
+            location="stop",
+            **({"order": "when"} if grid is None else {"time": "when", "time_grid": grid}),
+            **rules,
+        ) as people,
+    ):
+        release = publish_with(people, small, Randomness(_NotPrivate()))
+        release.write(Path(folder) / "release", csv=csv)
+        _say_nothing(release, Path(folder))
+
+
+def _say_nothing(release: "Release", folder: Path) -> None:
+    """All that a run says, to nobody."""
+    from pathveil.cli import ledger_tables  # noqa: F401  (tells the balance)
+    from pathveil.cli.console import stderr_console
+    from pathveil.cli.summary import print_summary
+
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        stderr_console().print("ε", markup=False, highlight=False, soft_wrap=True)
+        print_summary(release, folder, json=False)
+
+
+def _small(parameters: "Parameters") -> "Parameters":
+    """Parameters of the same kind for two locations."""
+    from pathveil.model.height_choice import AUTO
+    from pathveil.model.parameters import Parameters
+    from pathveil.model.taxonomy import Taxonomy
+    from pathveil.model.universe import Universe
+
+    zones = None if parameters.taxonomy is None else Taxonomy.of(Universe(["A", "B"]), ["X", "Y"])
+    return Parameters.choose(
+        epsilon="100",  # nearly no noise, so that every step has something to do
+        height=AUTO if parameters.height_is_open else 2,
+        universe_size=None if parameters.universe_is_open else 2,
+        delta="1e-9" if parameters.universe_is_open else None,
+        method=parameters.method,
+        time_grid=parameters.time_grid,
+        taxonomy=zones,
+    )
+
+
+def _written(folder: Path, source: str) -> Path:
+    """The made-up rows, in a file of the source's kind as far as its name tells that."""
+    from pathveil.raw.sources.databases.addresses import file_of
+
+    text = "".join(",".join(row) + "\n" for row in _ROWS)
+    path = folder / "people.csv"
+    path.write_text(text, encoding="utf-8")
+    named = file_of(source)
+    if named is None or named.suffix.lower() == ".csv":
+        return path
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv(path), path.with_suffix(".parquet"))
+    return path.with_suffix(".parquet")
