@@ -28,6 +28,7 @@ from tests.engines.test_every_engine import (
     released_by_all,
     timed,
 )
+from tests.unit.test_unit_text import ROWS
 
 from pathveil import publish, read_release
 from pathveil.errors import InputError, ParameterError
@@ -148,6 +149,16 @@ def test_list_rows_above_the_bound_are_chosen_by_their_contents(cluster):
         for rows in (table, table.take(pa.array(range(39, -1, -1))))
     )
     assert one == other
+
+
+@pytest.mark.parametrize("unit_text", ["normal", "exact"])
+def test_forms_of_an_id_are_one_unit_as_in_memory(cluster, unit_text):
+    rows = {"who": [row[0] for row in ROWS], "when": [row[1] for row in ROWS]}
+    table = pa.table(rows | {"where": [row[2] for row in ROWS]})
+    roles = {"unit": "who", "order": "when", "location": "where"}
+    given = Input(table, Universe(["A", "B"]), {**roles, "unit_text": unit_text})
+    expected = released(table, given, "memory", "full")
+    assert released(frame_of(cluster.session, table), given, "spark", "full") == expected
 
 
 @pytest.mark.parametrize("column", ["who", "where"])
