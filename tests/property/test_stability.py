@@ -114,16 +114,24 @@ def noisy_tables(trips):
     plan = MeasurementPlan.of(chosen)
     noise = Randomness(np.random.default_rng(7))  # noqa: TID251
     found = measure(database, plan, lambda _popularity: np.array([0, 1]), noise)
+    tables = getattr(found, "tables", None)
+    tables = (
+        {statistic.name: table for statistic, table in tables.items()}
+        if tables
+        else dict(zip([line.name for line in plan.lines()], in_order(found), strict=True))
+    )
+    told = {name: (one.keys.tolist(), one.counts.tolist()) for name, one in tables.items()}
+    return told, unit_promise(chosen)
+
+
+def in_order(found):
     first, times = found.popularity, found.times
-    tables = [
+    return [
         *(first.total, first.shapes, first.last_locations, first.visits),
         *(found.actions, found.moves, found.pairs, found.visited_sets, found.reach),
         *(level.table for level in found.tree),
         *(times.first_slots, times.pauses, times.slots, times.visit_slots),
     ]
-    names = [line.name for line in plan.lines()]
-    told = [(table.keys.tolist(), table.counts.tolist()) for table in tables]
-    return dict(zip(names, told, strict=True)), unit_promise(chosen)
 
 
 def test_tables_of_candidates_do_not_see_where_else_people_go():
