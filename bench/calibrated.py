@@ -17,7 +17,7 @@ from pathveil.mechanism.measure import measure
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.model.measurements import Measurements
-from pathveil.synthesis.popularity import choose_candidates
+from pathveil.synthesis.estimates import choose_candidates
 from pathveil.synthesis.synthesize import synthesize
 
 HEIGHT, RUNS = 12, 3

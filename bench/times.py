@@ -14,7 +14,7 @@ from bench.accuracy import HEIGHT
 from pathveil import Universe, publish, read_trajectories
 from pathveil.evaluation.reproduction.datasets import find_data
 from pathveil.model.time_grid import TimeGrid
-from pathveil.statistics.slots import pauses
+from pathveil.statistics.pauses import pauses
 
 
 def distance(raw: np.ndarray, released: np.ndarray) -> float:

@@ -30,7 +30,7 @@ from pathveil.raw.engines import AUTO, Engine, PublicFacts, Trajectories
 from pathveil.release.generate import whole_counts
 from pathveil.release.measured_tree import measured_tree
 from pathveil.release.release import Release, extended
-from pathveil.synthesis.popularity import choose_candidates
+from pathveil.synthesis.estimates import choose_candidates
 from pathveil.synthesis.synthesize import make_whole, weigh
 from pathveil.synthesis.times import with_times
 from pathveil.uncertainty.error_model import ErrorModel
@@ -193,7 +193,7 @@ def _publish_calibrated(
     paths = make_whole(weighed, measurements.candidates, draw)
     sample = Sample.of(weighed.paths, weighed.weights)
     errors = ErrorModel(Evidence(measurements, plan, sample), draw.spawn(1)[0])
-    if measurements.times is not None:
-        paths = with_times(paths, measurements, measurements.times, plan, draw)
+    if parameters.time_grid is not None:
+        paths = with_times(paths, measurements, plan, draw)
     tree = measured_tree(measurements, paths, parameters, is_private=randomness.is_private)
     return Release(database.universe, tree, paths, errors=errors)

@@ -18,9 +18,9 @@ from pathveil.mechanism import noisy_table
 from pathveil.mechanism.empty_nodes import passing_empty_nodes
 from pathveil.model import parameters as public
 from pathveil.model import sub_levels
-from pathveil.model.measurements import NoisyTable
 from pathveil.model.sub_levels import SubLevels
 from pathveil.raw.counting.protocol import ExactCounts
+from pathveil.statistics.noisy_table import NoisyTable
 
 PAIRS = tuple(pair.name for pair in zoned_pairs())
 SHARE = FALSE_ALARM / len(PAIRS)

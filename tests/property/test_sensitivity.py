@@ -1,14 +1,14 @@
 """The sensitivity argument of the calibrated method, checked on the gate itself.
 
-The noise of every table is scaled to its line's ``sensitivity``. Here rows are read and measured
-twice through the real gate, with one unit more the second time and with noise so small that it
-is 0, and by how much the tables differ is compared with what their lines declare. The unit has
-more of everything than any cap lets through: more trips than c, more visits than h, more distinct
-locations than d. A gate that forgets a cap is caught, for every cap by the name of its table.
+The noise of every table is scaled to what its line says one unit adds. Here rows are read and
+measured twice through the real gate, with one unit more the second time and with noise so small
+that it is 0, and by how much the tables differ is compared with what their lines declare. The unit
+has more of everything than any cap lets through: more trips than c, more visits than h, more
+distinct locations than d. A gate that forgets a cap is caught, for every cap by the name of its
+table.
 """
 
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,14 +18,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathveil import Parameters, TimeGrid, Universe, read_trajectories
+from pathveil.audit.tables import without_noise
 from pathveil.mechanism import measure as gate
 from pathveil.mechanism.randomness import Randomness
-from pathveil.model.measurement_plan import SHARES, MeasurementPlan
+from pathveil.model.measurement_plan import SHARES, TREE_SHARE, MeasurementPlan
+from pathveil.statistics.registry import ACTIONS, LEVELS
 
 SIZE = 20
 UNIVERSE = Universe([f"s{code:02}" for code in range(SIZE)])
 GRID = TimeGrid.parse("1h")
-NO_NOISE = Fraction(64)  # noise of this parameter is not 0 once in 10²⁷ cells
 EVERYWHERE = tuple(range(SIZE))
 
 # A trip is a list of (location, minutes since the visit before).
@@ -87,48 +88,42 @@ def plan_of(height, contribution=1, epsilon="1", grid=GRID):
     )
 
 
-def without_noise(plan):
-    """The same caps; every line is measured with a budget under which its noise is 0."""
-    exact = lambda line: replace(line, budget=NO_NOISE * line.sensitivity)
-    names = [name.replace(" ", "_") for name in SHARES if name != "prefix tree"]
-    times = ["first_slots", "pauses", "slots", "visit_slots"]
-    return replace(
-        plan,
-        **{name: exact(getattr(plan, name)) for name in names},
-        tree=tuple(map(exact, plan.tree)),
-        times=replace(plan.times, **{name: exact(getattr(plan.times, name)) for name in times}),
-    )
-
-
 def measured(db, plan, candidates):
-    """Every table as the gate measures it, cell → count, by the name of its line."""
+    """Every table as the gate measures it, cell → count, by the name of its line.
+
+    The cells of a level of the tree are named by their prefixes: which nodes passed differs.
+    """
     chosen = np.array(candidates, dtype=np.int64)
-    seen = gate.measure(db, without_noise(plan), lambda _popularity: chosen, Randomness())
-    stages = (seen.popularity, seen, seen.times)
+    seen = gate.measure(db, without_noise(plan), lambda _seen: chosen, Randomness())
     tables = {}
-    for line in plan.lines():
-        attribute = line.name.replace(" ", "_")
-        for stage in stages:
-            if hasattr(stage, attribute):
-                table = getattr(stage, attribute)
-                tables[line.name] = Counter(dict(zip(table.keys, table.counts, strict=True)))
+    for statistic, table in seen.tables.items():
+        counts = zip(table.keys.tolist(), table.counts.tolist(), strict=True)
+        tables[statistic.name] = Counter(dict(counts))
     above = [()]
-    for number, level in enumerate(seen.tree, start=1):
-        nodes = [(*above[p], c) for p, c in zip(level.parent, level.label, strict=True)]
-        counts = zip(nodes, level.table.counts, strict=True)
-        tables[f"prefix tree, level {number}"] = Counter(dict(counts))
-        above = nodes
+    for statistic, level in zip(LEVELS, seen.tree, strict=False):
+        above = [(*above[p], c) for p, c in zip(level.parent, level.label, strict=True)]
+        tables[statistic.name] = Counter(dict(zip(above, level.table.counts.tolist(), strict=True)))
     return tables
 
 
 def changes(before, after, plan, candidates=EVERYWHERE):
-    """By how much two databases differ in each table, in L1, by the name of its line."""
+    """By how much two databases differ in each table, cell by cell, by the name of its line."""
     old, new = (measured(db, plan, candidates) for db in (before, after))
     found = {}
     for line in plan.lines():
         a, b = old.get(line.name, Counter()), new.get(line.name, Counter())
-        found[line.name] = int(sum(abs(b[cell] - a[cell]) for cell in a.keys() | b.keys()))
+        found[line.name] = np.array([b[cell] - a[cell] for cell in a.keys() | b.keys()] or [0])
     return found
+
+
+def too_large(found, plan):
+    """The lines that change by more than they declare, in L1 or in L2."""
+    return {
+        line.name
+        for line in plan.lines()
+        if np.abs(found[line.name]).sum() > line.sensitivity
+        or (found[line.name] ** 2).sum() > line.squared_l2
+    }
 
 
 def neighbours(unit, contribution, people=()):
@@ -144,8 +139,7 @@ def test_one_unit_changes_each_table_by_at_most_its_sensitivity(
 ):
     plan = plan_of(height, contribution)
     found = changes(*neighbours(unit, contribution, people), plan, candidates)
-    for line in plan.lines():
-        assert found[line.name] <= line.sensitivity, line.name
+    assert too_large(found, plan) == set()
 
 
 @pytest.mark.parametrize(("height", "contribution"), [(1, 1), (5, 1), (10, 3)])
@@ -154,49 +148,62 @@ def test_the_bounds_are_reached(height, contribution):
     plan = plan_of(height, contribution)
     found = changes(*neighbours(WALKER, contribution), plan)
     reached = {line.name: line.sensitivity for line in plan.lines()}
-    if height == 1:  # d is 2 at least, so that moves and pairs have a meaning; and nobody pauses
+    if height == 1:  # nobody pauses; a scale for the noise is needed all the same
         reached["pauses"] = 0
-    assert found == reached
+    assert {name: np.abs(change).sum() for name, change in found.items()} == reached
 
 
-def twice(name, cap):
-    """A gate that calls the function of this name with a cap twice as large."""
-
-    def make(patch):
-        right = getattr(gate, name)
-
-        def wrong(*arguments):
-            given = list(arguments)
-            given[cap] *= 2
-            return right(*given)
-
-        patch.setattr(gate, name, wrong)
-
-    return make
+@pytest.mark.parametrize("contribution", [1, 3])
+def test_the_bounds_in_l2_are_reached(contribution):
+    """By one who never leaves, where cells repeat, and by the walker elsewhere."""
+    plan = plan_of(10, contribution)
+    stays = [[(SIZE - 1, 0)] * 30] * 5
+    both = [changes(*neighbours(unit, contribution), plan) for unit in (WALKER, stays)]
+    for line in plan.lines():
+        reached = max(int((found[line.name] ** 2).sum()) for found in both)
+        # The first step has no action before it, and so a cell of its own.
+        apart = 2 * (line.cap - 1) * contribution**2 if line.statistic is ACTIONS else 0
+        assert reached == line.squared_l2 - apart, line.name
 
 
-# The cap's name → what breaks it, and the tables that then change by too much.
-MUTANTS = {
-    "visits: h cells": (twice("visit_cells", 3), {"visits"}),
-    "actions: h steps": (twice("action_counts", 3), {"actions"}),
-    "moves and pairs: d distinct": (twice("first_visits", 3), {"moves", "pairs"}),
-    "pauses: h visits": (twice("pauses", 2), {"pauses"}),
-    "slots: h visits": (twice("first_values", 2), {"slots"}),
-    "visit slots: h visits": (twice("visit_slots", 5), {"visit slots"}),
-}
-
-
-def caught(plan, contribution):
+def caught(plan, contribution=1):
     """The tables that the walker, of whom so many trips are used, changes by too much."""
-    found = changes(*neighbours(WALKER, contribution), plan)
-    return {line.name for line in plan.lines() if found[line.name] > line.sensitivity}
+    return too_large(changes(*neighbours(WALKER, contribution), plan), plan)
 
 
-@pytest.mark.parametrize("name", MUTANTS)
-def test_a_gate_with_twice_the_cap_is_caught(name, monkeypatch):
-    break_it, tables = MUTANTS[name]
-    break_it(monkeypatch)
-    assert caught(plan_of(10), 1) == tables
+def broken(patch, statistic, wrong):
+    """The cells of one statistic as a mistake finds them; others of its class stay right."""
+    right = type(statistic).cells
+    patch.setattr(
+        type(statistic),
+        "cells",
+        lambda self, *seen: wrong(right, *seen) if self is statistic else right(self, *seen),
+    )
+
+
+LINES = plan_of(10).lines()
+CAPPED = [line.statistic for line in LINES if line.cap > 1]
+
+
+@pytest.mark.parametrize("statistic", CAPPED, ids=lambda one: one.name)
+def test_a_gate_with_twice_the_cap_is_caught(statistic, monkeypatch):
+    twice = lambda right, rows, scope, cap: right(statistic, rows, scope, 2 * cap)
+    broken(monkeypatch, statistic, twice)
+    assert caught(plan_of(10)) == {statistic.name}
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda one: one.name)
+def test_a_gate_that_counts_a_trajectory_twice_is_caught(line, monkeypatch):
+    repeated = lambda right, *seen: np.repeat(right(line.statistic, *seen), 2)
+    broken(monkeypatch, line.statistic, repeated)
+    assert caught(plan_of(10)) == {line.name}
+
+
+def test_every_cap_has_its_mutant():
+    """A statistic whose bound grows with the cap is among those whose cap is doubled."""
+    assert [
+        line.statistic for line in LINES if line.statistic.bound(20) != line.statistic.bound(10)
+    ] == CAPPED
 
 
 def test_twice_as_many_trips_of_a_unit_are_caught():
@@ -214,5 +221,6 @@ def test_the_shares_sum_to_epsilon_exactly_and_the_noise_follows_the_bound(
     assert sum(line.budget for line in plan.lines()) == Fraction(epsilon)
     for line, alone in zip(plan.lines(), plan_of(height, 1, epsilon, grid).lines(), strict=True):
         assert line.sensitivity == alone.sensitivity * contribution
+        assert line.squared_l2 == alone.squared_l2 * contribution**2 <= line.sensitivity**2
         assert line.epsilon * line.sensitivity == line.budget
-    assert sum(SHARES.values()) == 1
+    assert TREE_SHARE + sum(SHARES.values()) == 1

@@ -8,7 +8,7 @@ from pathveil import Parameters, TrajectoryDatabase, Universe
 from pathveil.mechanism.measure import measure
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.measurement_plan import MeasurementPlan
-from pathveil.synthesis.popularity import choose_candidates
+from pathveil.synthesis.estimates import choose_candidates
 from pathveil.synthesis.synthesize import synthesize
 
 sizes = st.sampled_from([1, 2, 5, 65, 1000])

@@ -1,7 +1,9 @@
-"""The statistics of trajectories: by hand, and against oracles of a few lines."""
+"""The statistics of trajectories: by hand, and each against its own oracle of a few lines."""
 
 from collections import Counter
-from itertools import combinations
+from dataclasses import replace
+from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -13,29 +15,37 @@ from pathveil.statistics.actions import (
     END,
     NEW,
     OLDER,
-    SHAPE,
     STAY,
     action_counts,
-    possible_actions,
 )
-from pathveil.statistics.first_visits import first_visits, move_cells, pair_cells
+from pathveil.statistics.first_visits import first_visits
+from pathveil.statistics.moves import move_cells
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.pairs import pair_cells
 from pathveil.statistics.reach import CANDIDATE_BINS, POPULAR_BINS, reach_cells
+from pathveil.statistics.registry import (
+    LENGTHS,
+    LEVELS,
+    PAIRS,
+    STATISTICS,
+    TIME_STATISTICS,
+    VISITED_SETS,
+    VISITS,
+)
 from pathveil.statistics.shapes import (
     DISTINCT_BINS,
     DISTINCT_ENDS,
     DISTINCT_VALUES,
     LENGTH_BINS,
     LENGTH_ENDS,
-    distinct_locations,
     length_bins,
     possible_shapes,
     shape_cells,
 )
-from pathveil.statistics.visited_sets import bits_of, visited_sets
-from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
+from pathveil.statistics.statistic import Bound, Rows, Scope, Visit
+from pathveil.statistics.visits import visit_cells
 
 SIZE = 4  # code 4 is an unnamed place
-databases = st.lists(st.lists(st.integers(0, SIZE), max_size=14), max_size=8)
 caps = st.integers(1, 9)
 
 
@@ -44,9 +54,94 @@ def arrays(rows):
     return offsets, np.array([code for row in rows for code in row], dtype=np.int32)
 
 
-def told_apart(row):
-    """Every visit to an unnamed place is a visit to another one."""
-    return [code if code < SIZE else f"unnamed {i}" for i, code in enumerate(row)]
+# Every statistic, people's trajectories and synthetic ones
+
+MEASURED = (*STATISTICS, *TIME_STATISTICS)
+SLOTS = 5
+timed = st.lists(
+    st.lists(st.tuples(st.integers(0, SIZE), st.integers(0, SLOTS - 1)), max_size=14), max_size=8
+)
+candidate_sets = st.sets(st.integers(0, SIZE - 1)).map(sorted)
+
+
+def walks(rows):
+    """As oracles see them: every visit to an unnamed place is a visit to another one."""
+    return [
+        [Visit(code if code < SIZE else f"unnamed {i}", slot) for i, (code, slot) in enumerate(row)]
+        for row in rows
+    ]
+
+
+def seen(rows, candidates, *, kept):
+    """Rows and a scope; of the levels of the tree, one cell in ``kept`` passed."""
+    offsets, codes = arrays([[code for code, _ in row] for row in rows])
+    slots = np.array([slot for row in rows for _, slot in row], dtype=np.int32)
+    chosen = np.array(candidates, dtype=np.int64)
+    found = Rows(offsets, codes, SIZE, slots).among(chosen)
+    scope = Scope(SIZE, SLOTS, chosen, np.arange(len(chosen))[::-1][:2])
+    for level in LEVELS[:-1]:
+        keys = np.unique(level.cells(found, scope, 1))[::kept] if level.is_open(scope) else []
+        passed = np.asarray(keys, dtype=np.int64)
+        table = NoisyTable(passed, np.ones(len(passed), np.int64), 10**6, Fraction(1), 1)
+        scope = replace(scope, levels=(*scope.levels, table))
+    return found, scope
+
+
+@pytest.mark.parametrize("statistic", [*MEASURED, LENGTHS], ids=lambda one: one.name)
+@given(rows=timed, candidates=candidate_sets, cap=caps, kept=st.integers(1, 3))
+def test_the_cells_are_those_of_the_oracle_and_within_the_bound(
+    statistic, rows, candidates, cap, kept
+):
+    """Codes SIZE are unnamed places: they are no candidates, in no table."""
+    rows = [sorted(row, key=lambda visit: visit[1]) for row in rows]
+    cap = max(cap, 2)
+    found, scope = seen(rows, candidates, kept=kept)
+    if statistic in LEVELS:
+        scope = replace(scope, levels=scope.levels[: statistic.level - 1])
+    expected = [list(statistic.oracle(walk, scope, cap)) for walk in walks(rows)]
+    pairs = Counter((row, cell) for row, cells in enumerate(expected) for cell in cells)
+    row_cells = statistic.row_cells(found, scope, cap)
+    assert Counter(zip(*map(np.ndarray.tolist, row_cells), strict=True)) == pairs
+    assert sorted(statistic.cells(found, scope, cap).tolist()) == sorted(chain(*expected))
+    for cells in expected:
+        added = Counter(cells)
+        bound = statistic.bound(cap)
+        assert added.total() <= bound.l1
+        assert sum(count**2 for count in added.values()) <= bound.squared_l2 <= bound.l1**2
+        assert all(0 <= cell < statistic.size(scope) for cell in added)
+
+
+@given(rows=timed, cap=caps, keys=st.sets(st.integers(0, SIZE**2 - 1)))
+def test_listed_cells_are_those_that_have_an_estimate(rows, cap, keys):
+    found, scope = seen(rows, [0, 1, 3], kept=1)
+    listed = np.array(sorted(keys), dtype=np.int64)
+    for statistic in (VISITS, PAIRS, VISITED_SETS):
+        if statistic is PAIRS:
+            found = Rows(found.offsets, found.codes, SIZE)  # as synthetic ones
+            scope = Scope(SIZE, candidates=np.arange(SIZE))
+        row, cell = statistic.row_cells(found, scope, max(cap, 2))
+        expected = [(r, c) for r, c in zip(row.tolist(), cell.tolist(), strict=True) if c in keys]
+        there, which = statistic.listed(found, scope, max(cap, 2), listed)
+        assert list(zip(there.tolist(), listed[which].tolist(), strict=True)) == expected
+
+
+def test_what_one_trajectory_may_add():
+    """The bounds by the letter, for h = 12 and d = 8."""
+    bounds = {one.name: one.bound(one.cap(12, 8)) for one in MEASURED}
+    assert {name: bound for name, bound in bounds.items() if bound != Bound(1, 1)} == {
+        "visits": Bound(12, 12),
+        "actions": Bound(12, 144),
+        "moves": Bound(7, 7),
+        "pairs": Bound(28, 28),
+        "pauses": Bound(11, 121),
+        "slots": Bound(12, 144),
+        "visit slots": Bound(12, 144),
+    }
+
+
+def test_names_and_words():
+    assert len({one.name for one in MEASURED}) == len(MEASURED)
+    assert all(one.words and one.because and one.adds for one in MEASURED)
 
 
 # Actions
@@ -73,29 +168,6 @@ def test_the_end_takes_a_step_too():
     assert action_counts(*arrays([[0, 1, 2]]), SIZE, 3)[..., END].sum() == 1
 
 
-def actions_oracle(rows, steps):
-    counts = Counter()
-    for row in map(told_apart, rows):
-        previous, before = END, None
-        for step, there in enumerate([*row, None][1 : steps + 1] if row else [], start=1):
-            here, seen = row[step - 1], set(row[:step])
-            named = {before: BACK, here: STAY, None: END}
-            action = named.get(there, OLDER if there in seen else NEW)
-            counts[previous, min(len(seen), 8) - 1, action] += 1
-            before, previous = before if action == STAY else here, action
-    return counts
-
-
-@given(databases, caps)
-def test_actions(rows, steps):
-    counts = action_counts(*arrays(rows), SIZE, steps)
-    expected = np.zeros(SHAPE, dtype=np.int64)
-    for cell, count in actions_oracle(rows, steps).items():
-        expected[cell] = count
-    assert counts.tolist() == expected.tolist()
-    assert not counts[~possible_actions()].any()
-
-
 # Shapes
 
 
@@ -120,17 +192,6 @@ def test_shapes_by_hand():
     assert cells.tolist() == [2 * DISTINCT_BINS + 1, -1, 17 * DISTINCT_BINS]
 
 
-@given(databases)
-def test_shapes(rows):
-    offsets, codes = arrays(rows)
-    distinct = [len(set(told_apart(row))) for row in rows]
-    assert distinct_locations(offsets, codes, SIZE).tolist() == distinct
-    for row, number, cell in zip(rows, distinct, shape_cells(offsets, codes, SIZE), strict=True):
-        length_bin = sum(len(row) > end for end in LENGTH_ENDS)
-        distinct_bin = sum(number > end for end in DISTINCT_ENDS)
-        assert cell == (length_bin * DISTINCT_BINS + distinct_bin if row else -1)
-
-
 @pytest.mark.parametrize("universe_size", [1, 3, 20, 10**6])
 def test_possible_shapes(universe_size):
     possible = possible_shapes(universe_size)
@@ -153,25 +214,6 @@ def test_visits_by_hand():
     assert cells.tolist() == [0, SIZE, 2 * SIZE, 3 * SIZE, 2, 3]
 
 
-def visits_oracle(row, cap):
-    cells, taken, times = [], 0, Counter()
-    for code in row:
-        times[code] += 1
-        if taken < cap and code == SIZE:
-            taken += 1
-        elif taken < cap and times[code] <= MULTIPLICITIES:
-            cells.append((times[code] - 1) * SIZE + code)
-            taken += 1
-    return cells
-
-
-@given(databases, caps)
-def test_visits(rows, cap):
-    expected = [(i, cell) for i, row in enumerate(rows) for cell in visits_oracle(row, cap)]
-    found = visit_cells(*arrays(rows), SIZE, cap)
-    assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == expected
-
-
 # First visits
 
 
@@ -180,57 +222,17 @@ def test_first_visits_by_hand():
     visited, reached_from = first_visits(offsets, codes, SIZE, 3)
     assert visited.tolist() == [[0, 2, 1], [-1, -1, -1], [SIZE, SIZE, 3]]
     assert reached_from.tolist() == [[-1, 0, 0], [-1, -1, -1], [-1, SIZE, SIZE]]
-    assert move_cells(visited, reached_from, SIZE).tolist() == [0 * SIZE + 2, 0 * SIZE + 1]
+    assert move_cells(visited, reached_from, SIZE)[1].tolist() == [0 * SIZE + 2, 0 * SIZE + 1]
     rows, pairs = pair_cells(visited, SIZE)
     assert rows.tolist() == [0, 0, 0]
     assert sorted(pairs.tolist()) == [0 * SIZE + 1, 0 * SIZE + 2, 1 * SIZE + 2]
 
 
-def first_visits_oracle(row, most):
-    """(location before, location) of the first distinct locations."""
-    apart = told_apart(row)
-    first = [i for i, code in enumerate(apart) if code not in apart[:i]][:most]
-    return [(row[i - 1] if i else None, row[i]) for i in first]
-
-
-@given(databases, st.integers(1, 8))
-def test_moves_and_pairs(rows, most):
-    offsets, codes = arrays(rows)
-    visited, reached_from = first_visits(offsets, codes, SIZE, most)
-    moves, pairs = Counter(), Counter()
-    for i, row in enumerate(rows):
-        first = first_visits_oracle(row, most)
-        assert visited[i].tolist() == [code for _, code in first] + [-1] * (most - len(first))
-        moves.update(a * SIZE + b for a, b in first[1:] if a < SIZE and b < SIZE)
-        places = sorted(code for _, code in first if code < SIZE)
-        pairs.update((i, a * SIZE + b) for a, b in combinations(places, 2))
-    assert Counter(move_cells(visited, reached_from, SIZE).tolist()) == moves
-    found = pair_cells(visited, SIZE)
-    assert Counter(zip(*map(np.ndarray.tolist, found), strict=True)) == pairs
-
-
-# Visited sets
-
-
-@given(databases, st.lists(st.integers(0, SIZE - 1), unique=True))
-def test_visited_sets(rows, popular):
-    bit = bits_of(np.array(popular, dtype=np.int64), SIZE + 1)
-    expected = [sum(1 << popular.index(code) for code in set(row) & set(popular)) for row in rows]
-    assert visited_sets(*arrays(rows), bit).tolist() == expected
-
-
 # Reach
-
-
-@given(databases, st.lists(st.integers(0, SIZE - 1), unique=True))
-def test_reach(rows, popular):
-    cells = reach_cells(*arrays(rows), bits_of(np.array(popular, dtype=np.int64), SIZE + 1))
-    places = [set(row) - {SIZE} for row in rows]  # SIZE is an unnamed place
-    expected = [len(seen) * POPULAR_BINS + len(seen & set(popular)) for seen in places]
-    assert cells.tolist() == expected  # so few candidates have a bin each
 
 
 def test_large_reaches_share_a_bin():
     codes = np.arange(60, dtype=np.int32)
-    cell = reach_cells(np.array([0, 60]), codes, bits_of(np.arange(60), 61))
+    scope = Scope(60, candidates=np.arange(60), popular=np.arange(60))
+    cell = reach_cells(np.array([0, 60]), codes, scope.bit)
     assert cell.tolist() == [CANDIDATE_BINS * POPULAR_BINS - 1]

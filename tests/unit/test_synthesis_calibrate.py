@@ -8,26 +8,34 @@ import pytest
 
 from pathveil import Parameters
 from pathveil.model.measurement_plan import MeasurementPlan
-from pathveil.model.measurements import NoisyTable, TreeLevel
 from pathveil.model.paths import Paths
-from pathveil.statistics.actions import SHAPE
-from pathveil.statistics.first_visits import first_visits, pair_cells
+from pathveil.statistics.denoise import Estimates
+from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.reach import POPULAR_BINS, REACHES
+from pathveil.statistics.registry import (
+    LAST_LOCATIONS,
+    LENGTHS,
+    LEVELS,
+    PAIRS,
+    REACH,
+    VISITED_SETS,
+    VISITS,
+)
+from pathveil.statistics.registry import SHAPES as SHAPE_TABLE
 from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, SHAPES
-from pathveil.statistics.visited_sets import bits_of
+from pathveil.statistics.statistic import Known, Rows, Scope
 from pathveil.statistics.visits import MULTIPLICITIES
 from pathveil.synthesis import calibrate as calibration
 from pathveil.synthesis.calibrate import LARGEST_MULTIPLIER, TRUST, calibrate
 from pathveil.synthesis.cells import Targets, find_cells
-from pathveil.synthesis.denoise import Estimates
-from pathveil.synthesis.habits import Habits, PairEstimates, SetEstimates
-from pathveil.synthesis.popularity import PopularityEstimates
+from pathveil.synthesis.estimates import Estimated
 from pathveil.synthesis.quasi_newton import Point, minimise
 
 SIZE = 3
 PLAN = MeasurementPlan.of(
     Parameters.choose(epsilon="1", height=6, universe_size=SIZE, method="calibrated")
 )
+SCOPE = Scope(SIZE, candidates=np.arange(SIZE), popular=np.array([1, 0]))
 # Position 3 is an unnamed place.
 ROWS = [[0], [0, 1], [1, 0, 1], [2, 2], [2, 3, 0], [0, 1, 2, 0]]
 
@@ -48,16 +56,26 @@ def targets(draw=None, variance=4.0):
         value = np.zeros(shape) if draw is None else draw.uniform(0, 6, shape)
         return Estimates(value, np.full(shape, variance))
 
-    popularity = PopularityEstimates(
-        6.0, table(LENGTH_BINS, DISTINCT_BINS), table(SIZE), table(MULTIPLICITIES, SIZE), 0.0
-    )
-    pair = table(1)
-    pairs = PairEstimates(np.array([0]), np.array([1]), pair.value, pair.variance)
-    sets = SetEstimates(bits_of(np.array([1, 0]), SIZE + 1), np.array([0b11]), table(1))
-    reach = table(REACHES)
+    def listed(*keys):
+        return replace(table(len(keys)), keys=np.array(keys))
+
     top = NoisyTable(np.array([0, 2, 3]), np.array([3, 2, 1]), 4, Fraction(1), 1)
-    level = TreeLevel(np.zeros(3, dtype=np.int64), np.array([0, 2, 3]), top)
-    return Targets.of(popularity, Habits(np.zeros(SHAPE), pairs, pairs, sets, reach), [level])
+    shapes = table(LENGTH_BINS, DISTINCT_BINS)
+    tables = {
+        SHAPE_TABLE: shapes,
+        LENGTHS: Estimates(shapes.value.sum(axis=1), shapes.variance.sum(axis=1)),
+        LAST_LOCATIONS: table(SIZE),
+        VISITS: table(MULTIPLICITIES, SIZE),
+        PAIRS: listed(0 * SIZE + 1),
+        VISITED_SETS: listed(0b11),
+        REACH: table(REACHES),
+        LEVELS[0]: LEVELS[0].denoise(top, SCOPE, Known()),
+    }
+    return Targets.of(Estimated(SCOPE, 6.0, 0.0, tables), PLAN)
+
+
+def starts_of(aims):
+    return {part.statistic: part.start for part in aims.parts}
 
 
 def test_cells_by_hand():
@@ -68,9 +86,12 @@ def test_cells_by_hand():
     )
     assert aims.counts[-2:].tolist() == [3, 2]
     assert aims.variances[-2:].tolist() == [4.0 / 2, 4.0 / 2]  # 2/ε²
-    lengths, shapes, last, visits, pairs, sets, reach = aims.starts
-    first = reach + REACHES
-    rows, cells = find_cells(paths([[0, 1, 0], [2, SIZE]]), aims, PLAN)
+    start = starts_of(aims)
+    lengths, shapes, last, visits = (
+        start[table] for table in (LENGTHS, SHAPE_TABLE, LAST_LOCATIONS, VISITS)
+    )
+    pairs, sets, reach, first = (start[table] for table in (PAIRS, VISITED_SETS, REACH, LEVELS[0]))
+    rows, cells = find_cells(paths([[0, 1, 0], [2, SIZE]]), aims)
     found = {row: sorted(cells[rows == row].tolist()) for row in (0, 1)}
     assert found[0] == sorted(
         [
@@ -106,8 +127,8 @@ def test_no_other_weights_are_better(seed, monkeypatch):
     monkeypatch.setattr(calibration, "LARGEST_MULTIPLIER", 1e3)
     draw = np.random.default_rng(seed)  # noqa: TID251  (test data, nothing private)
     aims, chunk = targets(draw), paths(ROWS, [1, 2, 3, 1, 2, 1])
-    rows, cells = find_cells(chunk, aims, PLAN)
-    best = calibrate(chunk, aims, PLAN)
+    rows, cells = find_cells(chunk, aims)
+    best = calibrate(chunk, aims)
     base = chunk.weights.astype(np.float64)
     least = objective(best, base, aims, rows, cells)
     assert least < objective(base, base, aims, rows, cells)
@@ -122,11 +143,11 @@ def test_tables_that_can_be_met_are_met():
     """The tables of other weights of the same rows: nothing contradicts."""
     aims = targets(variance=1.0)
     chunk = paths(ROWS)
-    rows, cells = find_cells(chunk, aims, PLAN)
+    rows, cells = find_cells(chunk, aims)
     truth = np.array([10.0, 20.0, 30.0, 15.0, 25.0, 12.0])
     sums = np.bincount(cells, truth[rows], len(aims.counts))
     met = replace(aims, counts=sums)
-    weights = calibrate(paths(ROWS, [10] * len(ROWS)), met, PLAN)
+    weights = calibrate(paths(ROWS, [10] * len(ROWS)), met)
     assert weights == pytest.approx(truth, abs=0.05)
 
 
@@ -134,8 +155,8 @@ def test_no_cell_moves_a_trajectory_too_far():
     aims = targets()
     chunk = paths([[0], [1]])
     huge = replace(aims, counts=aims.counts + 1e9)
-    _, cells = find_cells(paths([[0]]), aims, PLAN)
-    weights = calibrate(chunk, huge, PLAN)
+    _, cells = find_cells(paths([[0]]), aims)
+    weights = calibrate(chunk, huge)
     assert (weights <= 1.01 * np.exp(LARGEST_MULTIPLIER * len(cells))).all()
     assert np.isfinite(weights).all()
 
@@ -143,13 +164,13 @@ def test_no_cell_moves_a_trajectory_too_far():
 def test_chunks_change_only_the_rounding(monkeypatch):
     draw = np.random.default_rng(1)  # noqa: TID251  (test data, nothing private)
     aims, chunk = targets(draw), paths(ROWS * 5)
-    whole = calibrate(chunk, aims, PLAN)
+    whole = calibrate(chunk, aims)
     monkeypatch.setattr(calibration, "CHUNK", 4)
-    assert calibrate(chunk, aims, PLAN) == pytest.approx(whole, rel=1e-6)
+    assert calibrate(chunk, aims) == pytest.approx(whole, rel=1e-6)
 
 
 def test_nothing_to_calibrate():
-    assert len(calibrate(paths([]), targets(), PLAN)) == 0
+    assert len(calibrate(paths([]), targets())) == 0
 
 
 def quadratic(matrix, vector):
@@ -205,10 +226,10 @@ def test_listed_pairs_are_the_pairs_of_the_gate():
     draw = np.random.default_rng(2)  # noqa: TID251  (test data, nothing private)
     rows = [draw.integers(0, SIZE + 1, draw.integers(1, 9)).tolist() for _ in range(200)]
     chunk, aims = paths(rows), targets()
-    found_rows, cells = find_cells(chunk, aims, PLAN)
-    *_, pairs, _sets, _reach = aims.starts
-    is_pair = cells == pairs
-    visited, _ = first_visits(chunk.offsets, chunk.codes, SIZE, PLAN.most_distinct)
-    gate_rows, gate_cells = pair_cells(visited, SIZE)
+    found_rows, cells = find_cells(chunk, aims)
+    is_pair = cells == starts_of(aims)[PAIRS]
+    gate_rows, gate_cells = PAIRS.row_cells(
+        Rows(chunk.offsets, chunk.codes, SIZE), SCOPE, PLAN[PAIRS].cap
+    )
     assert found_rows[is_pair].tolist() == gate_rows[gate_cells == 0 * SIZE + 1].tolist()
     assert 20 < np.count_nonzero(is_pair) < 180

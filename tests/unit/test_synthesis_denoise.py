@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pathveil.synthesis.denoise import FLAT_AFTER, posterior, sparse_estimates
-from pathveil.synthesis.popularity import PLAIN_MEDIAN
+from pathveil.statistics.denoise import FLAT_AFTER, posterior, sparse_estimates
+from pathveil.statistics.shapes import PLAIN_MEDIAN
 
 # All draws are seeded: a test that passes once passes always.
 SCALE = 10.0

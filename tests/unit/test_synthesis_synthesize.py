@@ -10,11 +10,12 @@ from pathveil.mechanism.measure import measure
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.statistics.actions import action_counts
+from pathveil.statistics.registry import LEVELS, MOVES, PAIRS, TOTAL
 from pathveil.statistics.shapes import LENGTH_BINS, length_bins
 from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
 from pathveil.synthesis import synthesize as synthesis
 from pathveil.synthesis import threads
-from pathveil.synthesis.popularity import choose_candidates
+from pathveil.synthesis.estimates import choose_candidates
 from pathveil.synthesis.synthesize import synthesize
 
 
@@ -206,17 +207,19 @@ def test_candidates_that_nobody_visits():
 
 def test_a_negative_total_is_an_empty_release(week):
     measurements, plan = measured(week, "1")
-    popularity = measurements.popularity
-    total = replace(popularity.total, counts=np.array([-1]))
-    nobody = replace(measurements, popularity=replace(popularity, total=total))
+    total = replace(measurements[TOTAL], counts=np.array([-1]))
+    nobody = replace(measurements, tables={**measurements.tables, TOTAL: total})
     assert len(synthesize(nobody, plan, generator(9))) == 0
 
 
 def test_without_a_tree_without_moves_and_pairs(week):
     measurements, plan = measured(week, "10")
     nothing = np.zeros(0, dtype=np.int64)
-    moves = replace(measurements.moves, keys=nothing, counts=nothing, threshold=10**6)
-    bare = replace(measurements, tree=(), moves=moves, pairs=moves)
+    moves = replace(measurements[MOVES], keys=nothing, counts=nothing, threshold=10**6)
+    tables = {
+        statistic: measurements[statistic] for statistic in set(measurements.tables) - {*LEVELS}
+    }
+    bare = replace(measurements, tables=tables | {MOVES: moves, PAIRS: moves})
     paths = synthesize(bare, plan, generator(10))
     check(paths, 40)
     assert paths.weights.sum() == pytest.approx(len(week), rel=0.01)

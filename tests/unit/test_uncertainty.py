@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pathveil.errors import QueryError
-from pathveil.model.measurements import NoisyTable
 from pathveil.model.paths import Paths
+from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.uncertainty.error_table import LEVELS, SOME_UNNAMED, ErrorTable
 from pathveil.uncertainty.estimate import Estimate
 from pathveil.uncertainty.misfit import Misfit, Prediction

@@ -1,19 +1,18 @@
 """The audit of the calibrated method: every noisy table keeps its share of ε.
 
-One made-up unit, the walker, goes everywhere: its trajectory adds to every table about as much as
-a trajectory can. The attacker knows everybody else, and guesses from the cells that the walker
-would add to whether the walker is there. The evidence of a cell with x, where n is expected
+One made-up unit, the walker, goes everywhere: its trajectory adds to every table as much as a
+trajectory can, and has more of everything than the caps let through: more visits than h, more
+distinct locations than d. The attacker knows everybody else, and guesses from the cells that the
+walker would add to whether the walker is there. The evidence of a cell with x, where n is expected
 without the walker and n + a with it, is |x − n| − |x − n − a|: for this noise, proportional to the
 log of the ratio of the probabilities, so no attack on the table is stronger.
 
-The tables are those of the measurement plan, whichever they are. Which cells the walker adds to,
-and what is expected there, is found by measuring with noise so small that it is 0.
+The tables are those of the measurement plan with times, whichever they are. Which cells the walker
+adds to, and what is expected there, is found by measuring with noise so small that it is 0.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +32,18 @@ from pathveil.audit.attacking import (
 from pathveil.errors import ParameterError
 from pathveil.mechanism import measure as gate
 from pathveil.mechanism.randomness import Randomness
-from pathveil.model.measurement_plan import Measurement, MeasurementPlan
-from pathveil.model.measurements import Measurements, NoisyTable, TreeLevel
+from pathveil.model.measurement_plan import Line, MeasurementPlan
+from pathveil.model.measurements import Measurements, TreeLevel
 from pathveil.model.parameters import Parameters
+from pathveil.model.time_grid import TimeGrid
 from pathveil.model.universe import Universe
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.statistics.noisy_table import NoisyTable
 
-UNIVERSE = Universe("abcdefgh")
-CROWD = ["abcd"] * 30 + ["ba"] * 20
-WALKER = "abcdefghabcd"
+UNIVERSE, GRID = Universe("abcdefghijkl"), TimeGrid.parse("1h")
+# Locations and the slots of their visits.
+CROWD = [("abcd", [23] * 4)] * 30 + [("ba", [22] * 2)] * 20
+WALKER = ("abcdefghijklabcd", [*range(16)])
 TREE, TOGETHER = "prefix tree", "all tables together"
 TURNS = (-0.5, 0.0, 0.25, 0.5, 0.75, 1.0)  # of the strongest evidence: where a guess turns
 NO_NOISE = Fraction(64)  # noise of this parameter is not 0 once in 10²⁷ cells
@@ -92,7 +94,11 @@ def audit_tables(
     if runs < FIRST_LOOK:
         raise ParameterError(f"An audit needs {FIRST_LOOK} runs or more.")
     parameters = Parameters.choose(
-        epsilon=epsilon, height=height, universe_size=len(UNIVERSE), method="calibrated"
+        epsilon=epsilon,
+        height=height,
+        universe_size=len(UNIVERSE),
+        method="calibrated",
+        time_grid=GRID,
     )
     plan = MeasurementPlan.of(parameters)
     claims = table_claims(plan) | {TOGETHER: parameters.budget.epsilon}
@@ -119,7 +125,7 @@ def audit_tables(
 
 def table_claims(plan: MeasurementPlan) -> dict[str, Fraction]:
     """What is claimed for each table of the plan, and for its tree."""
-    claims = {line.name: line.budget for line in plan.lines() if line not in plan.tree}
+    claims = {line.name: line.budget for line in _single(plan)}
     return claims | {TREE: sum((line.budget for line in plan.tree), Fraction())}
 
 
@@ -174,19 +180,21 @@ class _Attacker:
 
     def __init__(self, plan: MeasurementPlan) -> None:
         self._plan = plan
-        exact = _exact_plan(plan)
-        alone, crowd = (_tables(_measured(exact, rows)) for rows in ([WALKER], CROWD))
-        self._known = {name: _known(alone[name], crowd[name]) for name in alone}
-        beginnings = [WALKER[:level] for level in range(1, len(plan.tree) + 1)]
-        self._path = UNIVERSE.codes(WALKER)[: len(plan.tree)]
-        self._others = [sum(row.startswith(start) for row in CROWD) for start in beginnings]
+        exact = without_noise(plan)
+        alone, crowd = (_measured(exact, rows) for rows in ([WALKER], CROWD))
+        self.known = {
+            line.statistic: _known(alone[line.statistic], crowd[line.statistic])
+            for line in _single(plan)
+        }
+        beginnings = [WALKER[0][:level] for level in range(1, len(plan.tree) + 1)]
+        self._path = UNIVERSE.codes(WALKER[0])[: len(plan.tree)]
+        self._others = [sum(row.startswith(start) for row, _ in CROWD) for start in beginnings]
 
     def evidence(self, seen: Measurements) -> list[float]:
         """In the order of `table_claims`, and then of all together."""
-        tables = _tables(seen)
         each = [
-            float(getattr(self._plan, name).epsilon) * self._known[name].evidence(tables[name])
-            for name in _names(self._plan)
+            float(line.epsilon) * self.known[line.statistic].evidence(seen[line.statistic])
+            for line in _single(self._plan)
         ]
         each.append(self._tree_evidence(seen.tree))
         return [*each, sum(each)]
@@ -205,22 +213,9 @@ class _Attacker:
         return total
 
 
-def _names(plan: MeasurementPlan) -> Iterator[str]:
-    """The attributes of the plan, and of its measurements, that are tables; in order of `lines`."""
-    of_line = {id(getattr(plan, field.name)): field.name for field in fields(plan)}
-    for line in plan.lines():
-        if line not in plan.tree:
-            yield of_line[id(line)]
-
-
-def _tables(seen: Measurements) -> dict[str, NoisyTable]:
-    stages = (seen.popularity, seen)
-    return {
-        field.name: getattr(stage, field.name)
-        for stage in stages
-        for field in fields(stage)
-        if isinstance(getattr(stage, field.name), NoisyTable)
-    }
+def _single(plan: MeasurementPlan) -> list[Line]:
+    """The lines that are attacked one by one: all but those of the tree."""
+    return [line for line in plan.lines() if line not in plan.tree]
 
 
 def _known(alone: NoisyTable, crowd: NoisyTable) -> _Known:
@@ -236,22 +231,25 @@ def _counts(table: NoisyTable, cells: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(table.keys[place] == cells, table.counts[place], 0)
 
 
-def _exact_plan(plan: MeasurementPlan) -> MeasurementPlan:
-    def exact(line: Measurement) -> Measurement:
-        return replace(line, budget=NO_NOISE * line.sensitivity)
+def without_noise(plan: MeasurementPlan) -> MeasurementPlan:
+    """The same caps; every line has a budget under which its noise is 0."""
+    for line in plan.lines():
+        plan = plan.with_line(replace(line, budget=NO_NOISE * line.sensitivity))
+    return plan
 
-    singles: dict[str, Any] = {name: exact(getattr(plan, name)) for name in _names(plan)}
-    return replace(plan, **singles, tree=tuple(map(exact, plan.tree)))
 
-
-def _measured(plan: MeasurementPlan, rows: list[str]) -> Measurements:
+def _measured(plan: MeasurementPlan, rows: list[tuple[str, list[int]]]) -> Measurements:
     return gate.measure(_database(rows), plan, _everywhere, Randomness())
 
 
-def _everywhere(_popularity: object) -> NDArray[np.int64]:
+def _everywhere(_seen: object) -> NDArray[np.int64]:
     return np.arange(len(UNIVERSE))
 
 
-def _database(rows: list[str]) -> TrajectoryDatabase:
-    offsets = np.cumsum([0, *map(len, rows)])
-    return TrajectoryDatabase.from_arrays(offsets, UNIVERSE.codes("".join(rows)), UNIVERSE)
+def _database(rows: list[tuple[str, list[int]]]) -> TrajectoryDatabase:
+    offsets = np.cumsum([0, *(len(slots) for _, slots in rows)])
+    locations = UNIVERSE.codes("".join(row for row, _ in rows))
+    slots = np.array([slot for _, row in rows for slot in row], dtype=np.int32)
+    return TrajectoryDatabase.from_arrays(
+        offsets, slots * np.int32(len(UNIVERSE)) + locations, UNIVERSE, time_grid=GRID
+    )

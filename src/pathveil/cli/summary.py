@@ -89,8 +89,9 @@ def _accuracy(parameters: "Parameters") -> dict[str, object]:
     """What decides how fine the release is: θ, or the noise where every table has its own θ."""
     from pathveil.model.forecast import noise_deviation
     from pathveil.model.measurement_plan import MeasurementPlan
+    from pathveil.statistics.registry import VISITS
 
     if parameters.method != "calibrated":
         return {"threshold": parameters.threshold, "visit_noise": None}
-    visits = MeasurementPlan.of(parameters).visits
+    visits = MeasurementPlan.of(parameters)[VISITS]
     return {"threshold": None, "visit_noise": round(noise_deviation(visits.epsilon), 1)}

@@ -38,13 +38,13 @@ from pathveil.errors import ParameterError
 from pathveil.mechanism.grow_tree import LARGEST_LEVEL, Progress
 from pathveil.mechanism.noisy_table import sparse_table
 from pathveil.mechanism.randomness import Randomness
-from pathveil.model.measurements import NoisyTable
 from pathveil.model.noisy_tree import NoisyPrefixTree
 from pathveil.model.parameters import Parameters
 from pathveil.model.sub_levels import SubLevels
 from pathveil.model.taxonomy import Taxonomy
 from pathveil.model.thresholds import pass_fraction
 from pathveil.raw.counting.protocol import ExactCounts, PrefixCounter, Survivors
+from pathveil.statistics.noisy_table import NoisyTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from pathveil.mechanism.empty_nodes import passing_empty_nodes
 from pathveil.mechanism.noisy_count import discrete_laplace
 from pathveil.mechanism.randomness import Randomness
 from pathveil.mechanism.ranges import Cells, Range, ranges
-from pathveil.model.measurements import NoisyTable
+from pathveil.statistics.noisy_table import NoisyTable
 
 
 def dense_table(counts: NDArray[np.int64], epsilon: Fraction, randomness: Randomness) -> NoisyTable:

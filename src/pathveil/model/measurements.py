@@ -1,54 +1,14 @@
 """The noisy measurements of the calibrated method: all that its synthesis ever sees."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NoisyTable:
-    """Noisy counts of the cells of one statistic.
-
-    Attributes:
-        keys: int64, sorted; which cells are listed. All of them if ``threshold`` is None, else
-            those whose noisy count reached it.
-        counts: int64; their noisy counts.
-        cells: how many cells there are, listed or not.
-        epsilon: the noise parameter: P[noise = x] ∝ e^(−epsilon·|x|).
-        threshold: θ, or None if every cell is listed.
-    """
-
-    keys: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    cells: int
-    epsilon: Fraction
-    threshold: int | None = None
-
-    @property
-    def scale(self) -> float:
-        """1/epsilon: the noise is about this large."""
-        return float(1 / self.epsilon)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Popularity:
-    """The first measurements: how many, what shape, where they end, where they go.
-
-    Attributes:
-        universe_size: |L|.
-        total: one cell, the number of trajectories that are not empty.
-        shapes: see `statistics.shapes`.
-        last_locations: |L| cells.
-        visits: `MULTIPLICITIES`·|L| cells, see `statistics.visits`.
-    """
-
-    universe_size: int
-    total: NoisyTable
-    shapes: NoisyTable
-    last_locations: NoisyTable
-    visits: NoisyTable
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.registry import LEVELS
+from pathveil.statistics.statistic import Scope, Statistic
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,46 +27,43 @@ class TreeLevel:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TimeTables:
-    """When visits happen; see `statistics.slots`. T slots.
-
-    Attributes:
-        first_slots, pauses, slots: T cells each.
-        visit_slots: n·T cells over n candidates.
-    """
-
-    first_slots: NoisyTable
-    pauses: NoisyTable
-    slots: NoisyTable
-    visit_slots: NoisyTable
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Measurements:
-    """All of them.
+    """All of them, or those of the stages that are over.
 
     Attributes:
-        popularity: the first stage.
-        candidates: int64, sorted location codes that the second stage looks at; chosen from the
-            first stage, so noisy.
-        actions: see `statistics.actions`; cells in C order of its shape.
-        moves: cells i·n + j over candidates i, j (n of them); see `statistics.first_visits`.
-        pairs: cells i·n + j over candidates; only i < j can be occupied.
-        popular: int64; positions among the candidates of the most visited ones, as far as the
-            first stage can tell; most visited first.
-        visited_sets: cells are sets of popular locations, see `statistics.visited_sets`.
-        reach: see `statistics.reach`.
-        tree: the levels of the prefix tree.
-        times: when visits happen; None without a time grid.
+        scope: what they look at: the universe, and what was chosen from the first stage.
+        tables: the noisy table of each statistic that was measured.
     """
 
-    popularity: Popularity
-    candidates: NDArray[np.int64]
-    actions: NoisyTable
-    moves: NoisyTable
-    pairs: NoisyTable
-    popular: NDArray[np.int64]
-    visited_sets: NoisyTable
-    reach: NoisyTable
-    tree: tuple[TreeLevel, ...]
-    times: TimeTables | None = None
+    scope: Scope
+    tables: Mapping[Statistic, NoisyTable]
+
+    def __getitem__(self, statistic: Statistic) -> NoisyTable:
+        return self.tables[statistic]
+
+    def __contains__(self, statistic: Statistic) -> bool:
+        return statistic in self.tables
+
+    @property
+    def universe_size(self) -> int:
+        """|L|."""
+        return self.scope.universe_size
+
+    @property
+    def candidates(self) -> NDArray[np.int64]:
+        """int64, sorted location codes that the second stage looks at; noisy."""
+        return self.scope.candidates
+
+    @property
+    def tree(self) -> tuple[TreeLevel, ...]:
+        """The levels of the prefix tree that were measured."""
+        levels: list[TreeLevel] = []
+        going_on = np.zeros(1, dtype=np.int64)
+        for statistic in LEVELS:
+            if statistic not in self.tables:
+                break
+            table = self.tables[statistic]
+            node, label = np.divmod(table.keys, self.scope.named + 1)
+            levels.append(TreeLevel(going_on[node], label, table))
+            going_on = np.flatnonzero(label != self.scope.named)
+        return tuple(levels)

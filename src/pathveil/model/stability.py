@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 
-from pathveil.model.measurement_plan import Measurement, MeasurementPlan
+from pathveil.model.measurement_plan import Line, Measurement, MeasurementPlan
 from pathveil.model.parameters import Parameters
 from pathveil.model.preparation import Preparation
 from pathveil.model.trip_rules import Keep
@@ -37,9 +37,6 @@ CANDIDATES = "the trajectories, in cells of candidates only, which noisy visits 
 SURVIVORS = "the trajectories that the noisy level above leads to"
 LABELS = "the labels of the trajectories, before any is public"
 LENGTHS = "the lengths of the trajectories"
-
-# Of the calibrated method, the tables that have cells of candidates only.
-_OF_CANDIDATES = ("moves", "pairs", "visited sets", "reach", "prefix tree", "visit slots")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +199,13 @@ def _parts_of_a_level(parameters: Parameters) -> list[tuple[str, Fraction]]:
 def _table(line: Measurement | Preparation, most: int) -> TableMap:
     """A line of the plan, of which one trajectory is one part in c."""
     l1, delta = line.sensitivity // most, Fraction(0)
-    squared_l2 = getattr(line, "squared_l2", line.sensitivity**2) // most**2  # never above l1²
+    squared_l2 = l1**2
     if isinstance(line, Preparation):
         delta = line.delta
         sees = LABELS if delta else LENGTHS
-    elif line.name.startswith(_OF_CANDIDATES):
-        sees = CANDIDATES
+    elif isinstance(line, Line):
+        squared_l2 = line.squared_l2 // most**2
+        sees = CANDIDATES if line.statistic.of_candidates else EVERYTHING
     else:
         sees = SURVIVORS if line.name.endswith("of the prefix tree") else EVERYTHING
     return TableMap(line.name, sees, line.epsilon, l1, squared_l2, delta)

@@ -5,9 +5,24 @@ steps after the first location count, the end being one: a trajectory adds at mo
 No location is named, so a few hundred cells say how people come back to places.
 """
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from pathveil.statistics.denoise import Estimates, posterior
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.statistic import (
+    HABITS,
+    Bound,
+    Known,
+    RowCells,
+    Rows,
+    Scope,
+    Statistic,
+    Visit,
+)
 
 STAY, BACK, OLDER, NEW, END = 0, 1, 2, 3, 4
 ACTIONS = 5
@@ -16,13 +31,76 @@ DISTINCT_SO_FAR = 8
 SHAPE = (ACTIONS, DISTINCT_SO_FAR, ACTIONS)
 
 
-@njit(cache=True, nogil=True)
+class Actions(Statistic):
+    """See above."""
+
+    name = "actions"
+    words = "stay, back, older, new, end: how people come back to places"
+    adds, because = "h", "counting stops after h steps"
+    stage = HABITS
+
+    def cap(self, height: int, distinct: int) -> int:
+        """The steps that count: h."""
+        return height
+
+    def bound(self, cap: int) -> Bound:
+        """One a step; all of them may be the same, as of somebody who never leaves."""
+        return Bound(cap, cap * cap)
+
+    def size(self, scope: Scope) -> int:
+        """The same for every universe."""
+        return ACTIONS * DISTINCT_SO_FAR * ACTIONS
+
+    def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
+        """At most ``cap`` for each row."""
+        return action_cells(rows.offsets, rows.codes, rows.size, cap)
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """Step by step; the end is one."""
+        locations, previous = [visit.location for visit in visits], END
+        for step, there in enumerate([*locations, None][: cap + 1]):
+            past = locations[:step]
+            if past:
+                here, before = past[-1], [place for place in past if place != past[-1]][-1:]
+                if there is None:
+                    action = END
+                elif there == here:
+                    action = STAY
+                else:
+                    action = BACK if [there] == before else OLDER if there in past else NEW
+                distinct = min(len(set(past)), DISTINCT_SO_FAR)
+                yield (previous * DISTINCT_SO_FAR + distinct - 1) * ACTIONS + action
+                previous = action
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """Posterior means of the cells that can occur, shape `SHAPE`."""
+        possible = possible_actions()
+        value, variance = np.zeros(SHAPE), np.ones(SHAPE)
+        found = posterior(table.counts.reshape(SHAPE)[possible], table.scale)
+        value[possible], variance[possible] = found.mean, found.variance
+        return Estimates(value, variance)
+
+
 def action_counts(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int, steps: int
 ) -> NDArray[np.int64]:
     """The counts of the cells, int64, shape `SHAPE`."""
-    counts = np.zeros((ACTIONS, DISTINCT_SO_FAR, ACTIONS), dtype=np.int64)
+    _, cells = action_cells(offsets, codes, universe_size, steps)
+    return np.bincount(cells, minlength=ACTIONS * DISTINCT_SO_FAR * ACTIONS).reshape(SHAPE)
+
+
+@njit(cache=True, nogil=True)
+def action_cells(
+    offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int, steps: int
+) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
+    """The (row, cell) pairs; at most ``steps`` for each row."""
+    most = 0
+    for row in range(len(offsets) - 1):
+        most += min(steps, offsets[row + 1] - offsets[row])
+    rows = np.empty(most, dtype=np.int32)
+    cells = np.empty(most, dtype=np.int16)
     seen = np.empty(steps + 1, dtype=np.int64)
+    found = 0
     for row in range(len(offsets) - 1):
         start, length = offsets[row], offsets[row + 1] - offsets[row]
         if length == 0:
@@ -30,20 +108,21 @@ def action_counts(
         here, before = codes[start], -1
         seen[0] = here
         distinct, previous = 1, END
-        for step in range(1, steps + 1):
-            if step >= length:
-                counts[previous, min(distinct, DISTINCT_SO_FAR) - 1, END] += 1
-                break
-            there = codes[start + step]
-            action = _action(there, here, before, seen[:distinct], universe_size)
-            counts[previous, min(distinct, DISTINCT_SO_FAR) - 1, action] += 1
-            if action == NEW:
-                seen[distinct] = there
-                distinct += 1
-            if action != STAY:
-                before, here = here, there
-            previous = action
-    return counts
+        for step in range(1, min(steps, length) + 1):
+            situation = previous * DISTINCT_SO_FAR + min(distinct, DISTINCT_SO_FAR) - 1
+            action = END
+            if step < length:
+                there = codes[start + step]
+                action = _action(there, here, before, seen[:distinct], universe_size)
+                if action == NEW:
+                    seen[distinct] = there
+                    distinct += 1
+                if action != STAY:
+                    before, here = here, there
+                previous = action
+            rows[found], cells[found] = row, situation * ACTIONS + action
+            found += 1
+    return rows[:found], cells[:found]
 
 
 @njit(cache=True, nogil=True)
@@ -70,3 +149,6 @@ def possible_actions() -> NDArray[np.bool_]:
     possible[BACK, 0] = False
     possible[OLDER, :2] = False
     return possible
+
+
+STATISTIC = Actions()

@@ -4,17 +4,56 @@ Tables of visits, moves and pairs look at the beginning of a trajectory only. A 
 reach however long it is, so this table says for a sensitivity of 1 how far the long ones get.
 """
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pathveil.statistics.shapes import DISTINCT_ENDS
+from pathveil.statistics.denoise import Estimates, sparse_estimates
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.shapes import DISTINCT_ENDS, PLAIN_MEDIAN
+from pathveil.statistics.statistic import HABITS, Known, OneCell, Rows, Scope, Statistic, Visit
 
 # Numbers of distinct candidates: none, and then the bins of shapes.
 CANDIDATE_BINS = len(DISTINCT_ENDS) + 2
 POPULAR_BINS = 14  # 0, 1 … 12, more
 REACHES = CANDIDATE_BINS * POPULAR_BINS
 _BIN = np.append(0, np.searchsorted(DISTINCT_ENDS, np.arange(1, DISTINCT_ENDS[-1] + 2)) + 1)
+
+
+class Reach(OneCell):
+    """See above."""
+
+    name = "reach"
+    words = "how many candidates, and how many popular ones, in bins"
+    because = "it visits one number of candidates, and of popular ones"
+    stage = HABITS
+    of_candidates = True
+
+    def size(self, scope: Scope) -> int:
+        """The same for every universe."""
+        return REACHES
+
+    def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
+        """The reach; an empty row has none."""
+        return np.where(rows.some, reach_cells(rows.offsets, rows.places, scope.bit), -1)
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """Two sets."""
+        if visits:
+            named = {scope.place(visit.location) for visit in visits} - {None}
+            popular = named & set(scope.popular.tolist())
+            longer = sum(int(end) < len(named) for end in DISTINCT_ENDS)
+            yield (longer + bool(named)) * POPULAR_BINS + min(len(popular), POPULAR_BINS - 1)
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """Errors in a reach are absolute, so the median is the ordinary one."""
+        return sparse_estimates(table.counts, table.scale, floor=PLAIN_MEDIAN)
+
+    def compared(self) -> Sequence[Statistic]:
+        """Cell by cell."""
+        return (self,)
 
 
 def reach_cells(
@@ -49,3 +88,6 @@ def _distinct(
                 if bit[code] >= 0:
                     popular[row] += 1
     return candidates, popular
+
+
+STATISTIC = Reach()

@@ -4,9 +4,15 @@ A trajectory has one shape: it adds 1 to one cell. The bins are public: lengths 
 to a doubling; distinct locations 1 to 12, then 13–16, 17–24 and more.
 """
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from pathveil.statistics.denoise import Estimates, sparse_estimates
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.statistic import POPULARITY, Known, OneCell, Rows, Scope, Statistic, Visit
 
 FIRST_LENGTHS, LENGTH_BINS = 16, 40
 # The longest length of each bin but the last, which is open-ended.
@@ -23,9 +29,84 @@ DISTINCT_BINS = len(DISTINCT_ENDS) + 1
 # What a bin of distinct locations stands for.
 DISTINCT_VALUES = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 20, 32], dtype=np.float64)
 SHAPES = LENGTH_BINS * DISTINCT_BINS
+# So many bins of lengths are denoised together: 1 to 8 visits, 9 to 16, 17 to 64, 65 to 256, more.
+LENGTHS_ALIKE = 8
+# Noise alone passes for shapes of such lengths once in 140 times.
+DOUBT_OF_LENGTHS = 5.0
+# A floor above all counts: errors in a shape are absolute, so the median is the ordinary one.
+PLAIN_MEDIAN = 1e18
 # The bins of all numbers up to the first of the open bin.
 _LENGTH_BIN = np.searchsorted(LENGTH_ENDS, np.arange(LENGTH_ENDS[-1] + 2))
 _DISTINCT_BIN = np.searchsorted(DISTINCT_ENDS, np.arange(DISTINCT_ENDS[-1] + 2))
+
+
+class Shapes(OneCell):
+    """See above."""
+
+    name = "shapes"
+    words = "(length, distinct locations), in bins"
+    because = "it has one shape"
+    stage = POPULARITY
+
+    def size(self, scope: Scope) -> int:
+        """The same for every universe."""
+        return SHAPES
+
+    def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
+        """The shape."""
+        return shape_cells(rows.offsets, rows.codes, rows.size)
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """How many ends of bins lie below."""
+        if visits:
+            distinct = len({visit.location for visit in visits})
+            longer = sum(int(end) < len(visits) for end in LENGTH_ENDS)
+            yield longer * DISTINCT_BINS + sum(int(end) < distinct for end in DISTINCT_ENDS)
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """Shapes that can occur, shape (LENGTH_BINS, DISTINCT_BINS); the others are empty.
+
+        Those of similar length are denoised by themselves. Most shapes of short trajectories occur
+        and hardly any of very long ones: what is a count among the former is noise among the
+        latter, and a trajectory of 300 visits that nobody made spoils more than fifty of 3. Lengths
+        that noise alone explains nearly as well are taken not to occur.
+        """
+        bins = (LENGTH_BINS, DISTINCT_BINS)
+        counts, possible = table.counts.reshape(bins), possible_shapes(scope.universe_size)
+        value, variance = np.zeros(bins), np.ones(bins)
+        for first in range(0, LENGTH_BINS, LENGTHS_ALIKE):
+            rows = slice(first, first + LENGTHS_ALIKE)
+            cells = possible[rows]
+            found = sparse_estimates(
+                counts[rows][cells], table.scale, floor=PLAIN_MEDIAN, doubt=DOUBT_OF_LENGTHS
+            )
+            value[rows][cells], variance[rows][cells] = found.value, found.variance
+        return Estimates(value, variance)
+
+    def compared(self) -> Sequence[Statistic]:
+        """Lengths are known much better than single shapes."""
+        return (LENGTHS, self)
+
+
+class Lengths(OneCell):
+    """The lengths of trajectories in bins: sums over the table of shapes, not measured."""
+
+    name = "lengths"
+    words = "the number of visits, in bins"
+    because = "it has one length"
+    stage = POPULARITY
+
+    def size(self, scope: Scope) -> int:
+        """The same for every universe."""
+        return LENGTH_BINS
+
+    def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
+        """The bin of the length."""
+        return np.where(rows.some, length_bins(np.diff(rows.offsets)), -1)
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """That of the shape."""
+        return (cell // DISTINCT_BINS for cell in STATISTIC.oracle(visits, scope, cap))
 
 
 def length_bins(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -69,3 +150,7 @@ def possible_shapes(universe_size: int) -> NDArray[np.bool_]:
     longest = np.append(LENGTH_ENDS, np.iinfo(np.int64).max)[:LENGTH_BINS]
     fewest = np.concatenate((np.ones(1, np.int64), DISTINCT_ENDS + 1))
     return (fewest[None, :] <= longest[:, None]) & (fewest[None, :] <= universe_size)
+
+
+STATISTIC = Shapes()
+LENGTHS = Lengths()

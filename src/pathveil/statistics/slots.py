@@ -1,32 +1,65 @@
-"""When visits happen: four statistics of trajectories with times, T slots.
+"""Slots: the time slot of each of the first ``cap`` visits. T cells.
 
-**First slots**: the slot of the first visit; a trajectory adds 1. **Pauses**: how many slots lie
-between two visits in a row, among the first ``most`` visits; it adds at most ``most`` − 1.
-**Slots**: the slot of each of the first ``most`` visits; it adds at most ``most``. **Visit slots**:
-their place as well, place·T + slot; it adds at most ``most``.
+A trajectory adds at most ``cap``, and all of it to one cell if its visits are in one slot.
 """
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.denoise import Estimates, posterior_means
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.statistic import (
+    TIMES,
+    Bound,
+    Known,
+    RowCells,
+    Rows,
+    Scope,
+    Statistic,
+    Visit,
+)
 
-@njit(cache=True, nogil=True)
-def pauses(offsets: NDArray[np.int64], slots: NDArray[np.int32], most: int) -> NDArray[np.int64]:
-    """The pauses of all rows, int64, in slots.
 
-    Args:
-        offsets: int64; where each row begins, and the end.
-        slots: int32; the slot of each visit, never decreasing in a row.
-        most: how many visits of a row are looked at.
-    """
-    found = np.empty(len(slots), dtype=np.int64)
-    number = 0
-    for row in range(len(offsets) - 1):
-        for i in range(offsets[row] + 1, min(offsets[row] + most, offsets[row + 1])):
-            found[number] = slots[i] - slots[i - 1]
-            number += 1
-    return found[:number].copy()
+class Slots(Statistic):
+    """See above."""
+
+    name = "slots"
+    words = "when visits happen"
+    adds = "h"
+    because = "one for each of its first h visits"
+    stage = TIMES
+
+    def cap(self, height: int, distinct: int) -> int:
+        """The visits that are looked at: h."""
+        return height
+
+    def bound(self, cap: int) -> Bound:
+        """The slots may be the same."""
+        return Bound(cap, cap * cap)
+
+    def size(self, scope: Scope) -> int:
+        """T."""
+        return scope.slots
+
+    def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
+        """At most ``cap`` for each row."""
+        lengths = np.minimum(np.diff(rows.offsets), cap)
+        return np.repeat(np.arange(len(lengths)), lengths), self.cells(rows, scope, cap)
+
+    def cells(self, rows: Rows, scope: Scope, cap: int) -> NDArray[np.int64]:
+        """The slots alone."""
+        return first_values(rows.offsets, rows.timed, cap)
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """One after the other."""
+        return (visit.slot for visit in visits[:cap])
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """Means, for hardly a slot is quite empty."""
+        return posterior_means(table.counts, table.scale)
 
 
 @njit(cache=True, nogil=True)
@@ -43,30 +76,4 @@ def first_values(
     return found[:number].copy()
 
 
-@njit(cache=True, nogil=True)
-def visit_slots(
-    offsets: NDArray[np.int64],
-    places: NDArray[np.int32],
-    slots: NDArray[np.int32],
-    named: int,
-    count: int,
-    most: int,
-) -> NDArray[np.int64]:
-    """The visit slots of all rows, int64; visits to unnamed places have no cell.
-
-    Args:
-        offsets: int64; where each row begins, and the end.
-        places: int32; positions among the candidates, or ``named`` for any other place.
-        slots: int32; the slot of each visit.
-        named: the number of candidates.
-        count: T.
-        most: how many visits of a row are looked at.
-    """
-    cells = np.empty(len(slots), dtype=np.int64)
-    found = 0
-    for row in range(len(offsets) - 1):
-        for i in range(offsets[row], min(offsets[row] + most, offsets[row + 1])):
-            if places[i] < named:
-                cells[found] = np.int64(places[i]) * count + slots[i]
-                found += 1
-    return cells[:found].copy()
+STATISTIC = Slots()

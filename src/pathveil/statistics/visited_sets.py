@@ -5,9 +5,60 @@ trajectory has exactly one set, however long it is, so it adds 1 to the table of
 statistic knows so much about a trajectory for so little: all conjunctions of popular locations.
 """
 
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from pathveil.statistics.statistic import (
+    DENSE_CELLS,
+    HABITS,
+    OneCell,
+    Rows,
+    Scope,
+    Statistic,
+    Visit,
+)
+
+MOST_POPULAR = 20  # locations whose joint visits are counted: 2^20 sets
+INVENTED_SETS = Fraction(20)  # in all
+
+
+class VisitedSets(OneCell):
+    """See above."""
+
+    name = "visited sets"
+    words = f"which of the {MOST_POPULAR} most popular locations are visited at all"
+    because = "it has one set of popular locations that it visits"
+    stage = HABITS
+    of_candidates = True
+    dense_up_to = DENSE_CELLS
+
+    def size(self, scope: Scope) -> int:
+        """All sets."""
+        return 1 << len(scope.popular)
+
+    def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
+        """The set; an empty row has none."""
+        return np.where(rows.some, visited_sets(rows.offsets, rows.places, scope.bit), -1)
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """One bit for each popular location."""
+        if visits:
+            named = {scope.place(visit.location) for visit in visits}
+            yield sum(
+                1 << bit for bit, place in enumerate(scope.popular.tolist()) if place in named
+            )
+
+    def invented(self, scope: Scope) -> Fraction:
+        """Few against the sets that occur."""
+        return INVENTED_SETS
+
+    def compared(self) -> Sequence[Statistic]:
+        """The sets with an estimate."""
+        return (self,)
 
 
 @njit(cache=True, nogil=True)
@@ -32,8 +83,4 @@ def visited_sets(
     return sets
 
 
-def bits_of(popular: NDArray[np.int64], size: int) -> NDArray[np.int8]:
-    """The bit of each of ``size`` codes: its place among the popular ones, or −1."""
-    bit = np.full(size, -1, dtype=np.int8)
-    bit[popular] = np.arange(len(popular), dtype=np.int8)
-    return bit
+STATISTIC = VisitedSets()

@@ -5,11 +5,84 @@ adding after its first ``cap`` cells: it adds at most ``cap`` in all. The first 
 trajectories visit x at all; the later ones say how often people come back.
 """
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.denoise import Estimates, sparse_estimates
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.statistic import (
+    POPULARITY,
+    Bound,
+    Known,
+    RowCells,
+    Rows,
+    Scope,
+    Statistic,
+    Visit,
+)
+
 MULTIPLICITIES = 4
+
+
+class Visits(Statistic):
+    """See above."""
+
+    name = "visits"
+    words = "the m-th visit to x, m ≤ 4"
+    adds, because = "h", "counting stops after h cells"
+    stage = POPULARITY
+
+    def cap(self, height: int, distinct: int) -> int:
+        """The cells that count: h."""
+        return height
+
+    def bound(self, cap: int) -> Bound:
+        """An m-th visit to x happens once: the cells differ."""
+        return Bound(cap, cap)
+
+    def size(self, scope: Scope) -> int:
+        """So many multiplicities of every location."""
+        return MULTIPLICITIES * scope.universe_size
+
+    def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
+        """At most ``cap`` for each row."""
+        return visit_cells(rows.offsets, rows.codes, rows.size, cap)
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """An unnamed place takes a turn but has no cell."""
+        times, taken = Counter[int | str](), 0
+        for location, _ in visits:
+            times[location] += 1
+            if taken < cap and times[location] <= MULTIPLICITIES:
+                taken += 1
+                if isinstance(location, int):
+                    yield (times[location] - 1) * scope.universe_size + location
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """Each multiplicity by itself, shape (MULTIPLICITIES, |L|); none more than the one before.
+
+        The floor is 0.1% of all trajectories, the sanity bound of the paper's relative error.
+        """
+        noisy = table.counts.reshape(MULTIPLICITIES, scope.universe_size)
+        value, variance = np.empty(noisy.shape), np.empty(noisy.shape)
+        for times, counts in enumerate(noisy):
+            found = sparse_estimates(counts, table.scale, floor=known.floor)
+            value[times], variance[times] = found.value, found.variance
+            if times > 0:
+                value[times] = np.minimum(value[times], value[times - 1])
+        return Estimates(value, variance)
+
+    def among(self, estimates: Estimates, candidates: NDArray[np.int64]) -> Estimates:
+        """The columns of the candidates."""
+        return Estimates(estimates.value[..., candidates], estimates.variance[..., candidates])
+
+    def compared(self) -> Sequence[Statistic]:
+        """Cell by cell."""
+        return (self,)
 
 
 @njit(cache=True, nogil=True)
@@ -43,3 +116,6 @@ def visit_cells(
             if codes[j] < universe_size:
                 times[codes[j]] = 0
     return rows[:found], cells[:found]
+
+
+STATISTIC = Visits()

@@ -23,7 +23,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.model.paths import Paths
 from pathveil.synthesis.cells import Targets, find_cells
 from pathveil.synthesis.quasi_newton import Point, minimise
@@ -57,16 +56,15 @@ class _Chunk:
     base: NDArray[np.float64]
 
 
-def calibrate(paths: Paths, targets: Targets, plan: MeasurementPlan) -> NDArray[np.float64]:
+def calibrate(paths: Paths, targets: Targets) -> NDArray[np.float64]:
     """The calibrated weights of paths, float64, > 0.
 
     Args:
         paths: synthetic, none of them empty, with the model's weights.
         targets: the cells and what is known about them.
-        plan: the public caps.
     """
     starts = range(0, len(paths), CHUNK)
-    chunks = list(in_threads(lambda start: _chunk(paths, start, targets, plan), starts))
+    chunks = list(in_threads(lambda start: _chunk(paths, start, targets), starts))
     occupied = _sums(chunks, np.zeros(len(targets.counts)))[1] > 0
     # A cell that no trajectory adds to can't be calibrated: it is left at λ = 0.
     counts = np.where(occupied, targets.counts, 0.0)
@@ -86,12 +84,12 @@ def calibrate(paths: Paths, targets: Targets, plan: MeasurementPlan) -> NDArray[
     return np.concatenate((np.zeros(0), *weights))
 
 
-def _chunk(paths: Paths, start: int, targets: Targets, plan: MeasurementPlan) -> _Chunk:
+def _chunk(paths: Paths, start: int, targets: Targets) -> _Chunk:
     stop = min(start + CHUNK, len(paths))
     offsets = paths.offsets[start : stop + 1]
     codes = paths.codes[offsets[0] : offsets[-1]]
     part = Paths(offsets - offsets[0], codes, paths.weights[start:stop])
-    rows, cells = find_cells(part, targets, plan)
+    rows, cells = find_cells(part, targets)
     counts = np.bincount(rows, minlength=len(part))
     order = np.argsort(counts.astype(np.uint16), kind="stable")
     starts = np.concatenate((np.zeros(1), np.cumsum(counts[order]))).astype(np.uint32)

@@ -1,167 +1,105 @@
 """Which measured cells each synthetic trajectory adds to, and what those cells should come to.
 
-The calibration compares synthetic trajectories with eight tables: lengths, shapes, last
-locations, first locations (the top of the prefix tree), visits, pairs, visited sets and reach.
-Their cells are numbered one table after another. The cells of a trajectory are found by the same
-functions, with the same caps, that the gate applies to people's trajectories, so a cap biases
-nothing: both sides are cut alike.
+The calibration compares synthetic trajectories with every table that asks for it
+(`Statistic.compared`). Their cells are numbered one table after another. The cells of a trajectory
+are found by the same functions, with the same caps, that the gate applies to people's
+trajectories, so a cap biases nothing: both sides are cut alike.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from pathveil.model.measurement_plan import MeasurementPlan
-from pathveil.model.measurements import TreeLevel
 from pathveil.model.paths import Paths
-from pathveil.statistics.first_visits import first_visits
-from pathveil.statistics.reach import reach_cells
-from pathveil.statistics.shapes import DISTINCT_BINS, shape_cells
-from pathveil.statistics.visited_sets import visited_sets
-from pathveil.statistics.visits import visit_cells
-from pathveil.synthesis.denoise import SMALLEST_VARIANCE, Estimates
-from pathveil.synthesis.habits import Habits, SetEstimates
-from pathveil.synthesis.popularity import PopularityEstimates
+from pathveil.statistics.denoise import SMALLEST_VARIANCE, Estimates
+from pathveil.statistics.registry import LAST_LOCATIONS, LENGTHS, LEVELS, REACH, SHAPES, VISITS
+from pathveil.statistics.statistic import Rows, Scope, Statistic
+from pathveil.synthesis.estimates import Estimated
+
+# In which order the cells of a row are added up; other statistics follow in the plan's order. Sums
+# of floats depend on it in the last bit, and so does a seeded release.
+ADDED_FIRST: tuple[Statistic, ...] = (
+    LENGTHS,
+    SHAPES,
+    REACH,
+    LAST_LOCATIONS,
+    LEVELS[0],
+    VISITS,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """The cells of one statistic.
+
+    Attributes:
+        statistic: whose cells they are.
+        cap: with which its table was measured.
+        estimates: what is known about their counts.
+        start: the number of the first of them.
+    """
+
+    statistic: Statistic
+    cap: int
+    estimates: Estimates
+    start: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Targets:
-    """Cells of all tables, and what is known about their counts. n candidates.
+    """Cells of all tables, and what is known about their counts.
 
     Attributes:
+        scope: of the synthetic trajectories.
+        parts: one for each statistic.
         counts: float64, shape (cells,), ≥ 0.
         variances: float64, shape (cells,), ≥ 1.
-        first_cell: int64, shape (n + 1,); the cell of each first location, −1 if it has none.
-        pair_starts, pair_ends: int64; the pairs {a, b} with a < b that have a cell are those with
-            b in ``pair_ends[pair_starts[a]:pair_starts[a + 1]]``, ascending.
-        sets: the visited sets that have a cell.
-        starts: the first cell of lengths, shapes, last locations, visits, pairs, sets and
-            reach.
     """
 
+    scope: Scope
+    parts: Sequence[Target]
     counts: NDArray[np.float64]
     variances: NDArray[np.float64]
-    first_cell: NDArray[np.int64]
-    pair_starts: NDArray[np.int64]
-    pair_ends: NDArray[np.int64]
-    sets: SetEstimates
-    starts: tuple[int, ...]
 
     @classmethod
-    def of(
-        cls, popularity: PopularityEstimates, habits: Habits, tree: Sequence[TreeLevel]
-    ) -> "Targets":
-        """Collect them. ``popularity`` is that of the candidates."""
-        candidates = len(popularity.last_locations.value)
-        labels, first = _first_locations(tree, candidates)
-        pairs = habits.pairs
-        tables = [
-            popularity.lengths,
-            popularity.shapes,
-            popularity.last_locations,
-            popularity.visits,
-            Estimates(pairs.value, pairs.variance),
-            habits.sets.counts,
-            habits.reach,
-            first,
-        ]
-        ends = np.cumsum([table.value.size for table in tables])
-        first_cell = np.full(candidates + 1, -1, dtype=np.int64)
-        first_cell[labels] = np.arange(ends[-2], ends[-1])
-        variances = np.concatenate([table.variance.ravel() for table in tables])
+    def of(cls, known: Estimated, plan: MeasurementPlan) -> "Targets":
+        """Collect them."""
+        parts: list[Target] = []
+        start = 0
+        for line in plan.lines():
+            for statistic in line.statistic.compared():
+                if statistic in known.tables:
+                    estimates = known[statistic]
+                    parts.append(Target(statistic, line.cap, estimates, start))
+                    start += estimates.value.size
+        values, variances = (
+            np.concatenate([np.zeros(0), *(column.ravel() for column in columns)])
+            for columns in (
+                [part.estimates.value for part in parts],
+                [part.estimates.variance for part in parts],
+            )
+        )
         return cls(
-            np.maximum(np.concatenate([table.value.ravel() for table in tables]), 0.0),
+            known.scope,
+            parts,
+            np.maximum(values, 0.0),
             np.maximum(variances, SMALLEST_VARIANCE),
-            first_cell,
-            np.searchsorted(pairs.first, np.arange(candidates + 1)),
-            pairs.second,
-            habits.sets,
-            (0, *ends[:-2].tolist()),
         )
 
 
-def find_cells(
-    chunk: Paths, targets: Targets, plan: MeasurementPlan
-) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
+def find_cells(chunk: Paths, targets: Targets) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
     """All (row, cell) pairs of a chunk of trajectories, none of them empty."""
-    size = len(targets.first_cell) - 1
-    offsets, codes = chunk.offsets, chunk.codes
-    lengths, shapes, last_locations, visits, pairs, sets, reach = targets.starts
-    every = np.arange(len(chunk), dtype=np.int32)
-    shape = shape_cells(offsets, codes, size)
-    last = codes[offsets[1:] - 1]
-    named = last < size
-    first = targets.first_cell[codes[offsets[:-1]]]
-    kept = first >= 0
-    visit_rows, visit = visit_cells(offsets, codes, size, plan.visits_cap)
-    visited, _ = first_visits(offsets, codes, size, plan.most_distinct)
-    pair_rows, pair = _listed_pairs(visited, size, targets.pair_starts, targets.pair_ends)
-    visited_set = visited_sets(offsets, codes, targets.sets.bit)
-    place = np.searchsorted(targets.sets.keys, visited_set)
-    listed = np.append(targets.sets.keys, -1)[place] == visited_set
-    rows = np.concatenate(
-        (every, every, every, every[named], every[kept], visit_rows, pair_rows, every[listed])
+    rows = Rows(chunk.offsets, chunk.codes, targets.scope.named)
+    turn = {statistic: turn for turn, statistic in enumerate(ADDED_FIRST)}
+    parts = sorted(targets.parts, key=lambda part: turn.get(part.statistic, len(turn)))
+    found = [
+        (part.start, *part.statistic.listed(rows, targets.scope, part.cap, part.estimates.keys))
+        for part in parts
+    ]
+    return (
+        np.concatenate([row for _, row, _ in found]).astype(np.int32),
+        np.concatenate([start + cell for start, _, cell in found]).astype(np.uint32),
     )
-    cells = np.concatenate(
-        (
-            lengths + shape // DISTINCT_BINS,
-            shapes + shape,
-            reach + reach_cells(offsets, codes, targets.sets.bit),
-            last_locations + last[named],
-            first[kept],
-            visits + visit,
-            pairs + pair,
-            sets + place[listed],
-        )
-    )
-    return rows, cells.astype(np.uint32)
-
-
-def _first_locations(
-    tree: Sequence[TreeLevel], candidates: int
-) -> tuple[NDArray[np.int64], Estimates]:
-    """The top of the tree: labels and noisy counts; nobody ends before the first location."""
-    if not tree:
-        nothing = np.zeros(0)
-        return np.zeros(0, dtype=np.int64), Estimates(nothing, nothing)
-    top = tree[0]
-    places = top.label < candidates
-    counts = top.table.counts[places].astype(np.float64)
-    return top.label[places], Estimates(counts, np.full(len(counts), 2 * top.table.scale**2))
-
-
-@njit(cache=True, nogil=True)
-def _listed_pairs(
-    visited: NDArray[np.int32],
-    size: int,
-    pair_starts: NDArray[np.int64],
-    pair_ends: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Those of `statistics.first_visits.pair_cells` that have a cell here: (row, which one)."""
-    count, most = visited.shape
-    rows = np.empty(count * most * (most - 1) // 2, dtype=np.int32)
-    pairs = np.empty(len(rows), dtype=np.int64)
-    found = 0
-    for row in range(count):
-        for i in range(most):
-            there = visited[row, i]
-            if there < 0:
-                break
-            for j in range(i):
-                low, high = min(visited[row, j], there), max(visited[row, j], there)
-                if high >= size:  # an unnamed place
-                    continue
-                start, stop = pair_starts[low], pair_starts[low + 1]
-                while start < stop:
-                    middle = (start + stop) >> 1
-                    if pair_ends[middle] >= high:
-                        stop = middle
-                    else:
-                        start = middle + 1
-                if start < pair_starts[low + 1] and pair_ends[start] == high:
-                    rows[found], pairs[found] = row, start
-                    found += 1
-    return rows[:found].copy(), pairs[:found].copy()

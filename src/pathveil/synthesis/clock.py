@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.model.measurements import Measurements, NoisyTable, TimeTables
-from pathveil.synthesis.denoise import posterior, sparse_estimates
+from pathveil.model.measurements import Measurements
+from pathveil.statistics.registry import FIRST_SLOTS, PAUSES, SLOTS, VISIT_SLOTS
+from pathveil.statistics.statistic import Known, Statistic
 
 # No place likes a slot more than so many times as much as any place does, or less.
 MOST_LIKING, LEAST_LIKING = 8.0, 1 / 20
@@ -49,14 +50,13 @@ class Clock:
     otherwise: NDArray[np.float64]
 
     @classmethod
-    def of(cls, measurements: Measurements, times: TimeTables) -> "Clock":
-        """A first guess, before it is fitted."""
-        count = times.slots.cells
+    def of(cls, measurements: Measurements) -> "Clock":
+        """A first guess, before it is fitted: the measured shares as they are."""
         return cls(
-            shares(denoised(times.first_slots)),
-            shares(denoised(times.pauses)),
-            shares(denoised(times.slots)),
-            *_likings(times.visit_slots, len(measurements.candidates), count),
+            _measured_shares(measurements, FIRST_SLOTS),
+            _measured_shares(measurements, PAUSES),
+            _measured_shares(measurements, SLOTS),
+            *_likings(measurements),
         )
 
     def steps(self, longest: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -89,9 +89,10 @@ def _cumulative(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return reached / reached[..., -1:]
 
 
-def denoised(table: NoisyTable) -> NDArray[np.float64]:
-    """The estimated counts of a dense table: means, for hardly a slot is quite empty."""
-    return posterior(table.counts, table.scale).mean
+def _measured_shares(measurements: Measurements, statistic: Statistic) -> NDArray[np.float64]:
+    """The estimated shares of the cells of a table."""
+    table = measurements[statistic]
+    return shares(statistic.denoise(table, measurements.scope, Known()).value)
 
 
 def shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -102,15 +103,12 @@ def shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _likings(
-    table: NoisyTable, named: int, slots: int
+    measurements: Measurements,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Listed visit slots, how much each place likes them, and how much it likes the others."""
-    known = sparse_estimates(
-        table.counts,
-        table.scale,
-        hidden=table.cells - len(table.counts),
-        threshold=table.threshold,
-    )
+    scope, table = measurements.scope, measurements[VISIT_SLOTS]
+    named, slots = scope.named, scope.slots
+    known = VISIT_SLOTS.denoise(table, scope, Known())
     place, slot = np.divmod(table.keys, slots)
     of_place = np.bincount(place, known.value, named)
     of_slot = np.bincount(slot, known.value, slots)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.model.paths import Paths
 from pathveil.statistics.actions import END, action_counts
+from pathveil.statistics.registry import ACTIONS, VISITS
 from pathveil.statistics.shapes import LENGTH_BINS, LENGTH_ENDS, distinct_locations, length_bins
 from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
 from pathveil.synthesis.complete import complete_chunk, cut_tasks
@@ -94,7 +95,7 @@ def fit(
         draw: randomness for the simulations.
     """
     total = work.masses.sum()
-    weights = _first_guess(targets, plan.steps)
+    weights = _first_guess(targets, plan[ACTIONS].cap)
     for most in SAMPLES:
         model = weights.model(targets.longest, destinations)
         sample = min(most, SAMPLE_VISITS / targets.mean_length, total)
@@ -102,7 +103,7 @@ def fit(
         if tables is None:
             break
         scaled = _Tables(*(table * (total / tables.lengths.sum()) for table in tables))
-        weights = _adjust(weights, targets, scaled, plan.steps)
+        weights = _adjust(weights, targets, scaled, plan[ACTIONS].cap)
     return weights.model(targets.longest, destinations)
 
 
@@ -144,9 +145,9 @@ def _tables(chunk: Paths, size: int, plan: MeasurementPlan) -> _Tables:
     offsets, codes = chunk.offsets, chunk.codes
     bins = length_bins(chunk.lengths)
     further = distinct_locations(offsets, codes, size) - 1.0
-    _, visits = visit_cells(offsets, codes, size, plan.visits_cap)
+    _, visits = visit_cells(offsets, codes, size, plan[VISITS].cap)
     return _Tables(
-        action_counts(offsets, codes, size, plan.steps).astype(np.float64),
+        action_counts(offsets, codes, size, plan[ACTIONS].cap).astype(np.float64),
         np.bincount(bins, minlength=LENGTH_BINS).astype(np.float64),
         np.bincount(bins, further, LENGTH_BINS).astype(np.float64),
         np.bincount(visits, minlength=MULTIPLICITIES * size)

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from pathveil.model.measurement_plan import Measurement, MeasurementPlan
 from pathveil.statistics.actions import END, possible_actions
+from pathveil.statistics.registry import ACTIONS, LAST_LOCATIONS, LENGTHS, SHAPES, VISITS
 from pathveil.statistics.shapes import DISTINCT_VALUES, LENGTH_BINS, length_bins
-from pathveil.synthesis.habits import Habits
-from pathveil.synthesis.popularity import PopularityEstimates
+from pathveil.synthesis.estimates import Estimated
 
 # Nothing tells lengths beyond the open bin apart; nobody is made to walk longer than so many h.
 LONGEST = 25
@@ -62,38 +62,32 @@ class FitTargets:
     last_slack: float
 
     @classmethod
-    def of(
-        cls,
-        popularity: PopularityEstimates,
-        habits: Habits,
-        plan: MeasurementPlan,
-        universe_size: int,
-    ) -> "FitTargets":
-        """Collect them. ``popularity`` is that of the candidates."""
-        longest = LONGEST * plan.visits_cap
-        lengths = _shortened(popularity.lengths.value, longest)
-        shapes, visits = popularity.shapes.value, popularity.visits.value
+    def of(cls, known: Estimated, plan: MeasurementPlan, universe_size: int) -> "FitTargets":
+        """Collect them."""
+        longest = LONGEST * plan[VISITS].cap
+        lengths = _shortened(known[LENGTHS].value, longest)
+        shapes, visits, actions = (known[table].value for table in (SHAPES, VISITS, ACTIONS))
         distinct = np.minimum(DISTINCT_VALUES, universe_size)
-        scale = float(1 / plan.actions.epsilon)
-        overall = _overall_shares(habits.actions)
-        situations = habits.actions.sum(axis=-1, keepdims=True)
+        scale = float(1 / plan[ACTIONS].epsilon)
+        overall = _overall_shares(actions)
+        situations = actions.sum(axis=-1, keepdims=True)
         reached = np.bincount(length_bins(np.arange(1, longest + 1)), minlength=LENGTH_BINS)
         middles = np.cumsum(reached) - reached / 2
         return cls(
             longest=longest,
             mean_length=max(1.0, float(lengths @ middles) / max(lengths.sum(), 1.0)),
             mean_ending=overall[END],
-            actions=_action_shares(habits.actions, overall, scale),
+            actions=_action_shares(actions, overall, scale),
             action_trust=situations / (situations + TRUST_SCALES * scale + TRUST_COUNTS),
             hazards=hazards(lengths, longest),
             further=pool_long(shapes @ (distinct - 1.0)),
             trajectories=pool_long(shapes.sum(axis=1)),
-            shape_slack=_slack(plan.shapes, SHAPE_SLACK_COUNTS),
+            shape_slack=_slack(plan[SHAPES], SHAPE_SLACK_COUNTS),
             first_visits=visits[0],
             later_visits=visits[1:].sum(axis=0),
-            visit_slack=_slack(plan.visits, SLACK_COUNTS),
-            last=popularity.last_locations.value,
-            last_slack=_slack(plan.last_locations, SLACK_COUNTS),
+            visit_slack=_slack(plan[VISITS], SLACK_COUNTS),
+            last=known[LAST_LOCATIONS].value,
+            last_slack=_slack(plan[LAST_LOCATIONS], SLACK_COUNTS),
         )
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.statistics.actions import END, NEW
-from pathveil.synthesis.habits import Habits
-from pathveil.synthesis.popularity import PopularityEstimates
+from pathveil.statistics.registry import ACTIONS, LAST_LOCATIONS, MOVES, VISITS
+from pathveil.synthesis.estimates import Estimated
 
 # The columns of `MovementModel.by_place` and of `MovementModel.by_length`.
 RETURNING, ENDING, BACKGROUND, POPULARITY = range(4)
@@ -73,33 +73,29 @@ class Destinations:
     cumulative: NDArray[np.float64]
 
     @classmethod
-    def of(cls, popularity: PopularityEstimates, habits: Habits) -> "Destinations":
-        """The destinations that the measurements name, and a background for those they don't.
-
-        Args:
-            popularity: the first stage of the candidates only.
-            habits: the second stage.
-        """
-        visits = popularity.visits.value
-        count, moves = visits.shape[1], habits.moves
-        starts = np.searchsorted(moves.first, np.arange(count + 2))
+    def of(cls, known: Estimated) -> "Destinations":
+        """The destinations that the measurements name, and a background for those they don't."""
+        visits, actions, moves = known[VISITS].value, known[ACTIONS].value, known[MOVES]
+        count = visits.shape[1]
+        first, second = np.divmod(moves.some_keys, max(count, 1))
+        starts = np.searchsorted(first, np.arange(count + 2))
         running = np.cumsum(moves.value)
         before = np.concatenate((np.zeros(1), running))[starts]
         measured = np.diff(before)[:count]
         # All visits but the last are left again, and some departures are to new places.
-        departures = np.maximum(visits.sum(axis=0) - popularity.last_locations.value, 0.0)
-        going_on = habits.actions[..., :END].sum()
-        to_new = max(habits.actions[..., NEW].sum(), 1.0) / max(going_on, 1.0)
+        departures = np.maximum(visits.sum(axis=0) - known[LAST_LOCATIONS].value, 0.0)
+        going_on = actions[..., :END].sum()
+        to_new = max(actions[..., NEW].sum(), 1.0) / max(going_on, 1.0)
         unmeasured = np.maximum(departures * to_new - measured, LEAST_BACKGROUND * measured)
-        attraction = np.append(visits[0] + LEAST_VISITS, popularity.unnamed_visits)
+        attraction = np.append(visits[0] + LEAST_VISITS, known.unnamed_visits)
         return cls(
             # One more, so that everybody can leave; from an unnamed place it is all there is.
             np.append(unmeasured, 0.0) + 1.0,
             attraction / attraction.sum(),
             starts,
-            np.append(moves.second, -1),
+            np.append(second, -1),
             np.append(moves.value, 0.0),
-            np.append(running - before[moves.first], 0.0),
+            np.append(running - before[first], 0.0),
         )
 
     def model(

@@ -13,11 +13,10 @@ from pathveil.synthesis.calibrate import calibrate
 from pathveil.synthesis.canonical import drop_code, merge_identical, take_rows
 from pathveil.synthesis.cells import Targets
 from pathveil.synthesis.complete import complete
+from pathveil.synthesis.estimates import estimate
 from pathveil.synthesis.fit import fit
 from pathveil.synthesis.fit_targets import FitTargets
-from pathveil.synthesis.habits import estimate_habits
 from pathveil.synthesis.movement_model import Destinations
-from pathveil.synthesis.popularity import estimate_popularity
 from pathveil.synthesis.tree_estimates import continuations
 from pathveil.synthesis.whole import whole_weights
 
@@ -62,27 +61,25 @@ def weigh(measurements: Measurements, plan: MeasurementPlan, draw: np.random.Gen
     """All but the last step of `synthesize`."""
     candidates = measurements.candidates
     unnamed = len(candidates)
-    popularity = estimate_popularity(measurements.popularity).of(candidates)
-    if unnamed == 0 or popularity.total == 0:
+    known = estimate(measurements)
+    if unnamed == 0 or known.total == 0:
         return _nothing()
-    habits = estimate_habits(measurements, popularity)
 
-    work = continuations(measurements.tree, popularity.total, unnamed)
-    aims = FitTargets.of(popularity, habits, plan, measurements.popularity.universe_size)
-    model = fit(aims, Destinations.of(popularity, habits), work, plan, draw)
+    work = continuations(measurements.tree, known.total, unnamed)
+    aims = FitTargets.of(known, plan, measurements.universe_size)
+    model = fit(aims, Destinations.of(known), work, plan, draw)
     report_progress(1, 5)
 
-    rows = min(popularity.total, MOST_ROWS, MOST_VISITS / aims.mean_length)
+    rows = min(known.total, MOST_ROWS, MOST_VISITS / aims.mean_length)
     completed = merge_identical(complete(work, model, rows, draw), unnamed + 1)
     if len(completed) == 0:
         return _nothing()
 
     report_progress(2, 5)
-    targets = Targets.of(popularity, habits, measurements.tree)
-    weights = calibrate(completed, targets, plan)
+    weights = calibrate(completed, Targets.of(known, plan))
     report_progress(5, 5)
-    weights *= popularity.total / weights.sum()
-    return Weighed(completed, weights, popularity.unnamed_visits > 0)
+    weights *= known.total / weights.sum()
+    return Weighed(completed, weights, known.unnamed_visits > 0)
 
 
 def make_whole(weighed: Weighed, candidates: NDArray[np.int64], draw: np.random.Generator) -> Paths:

@@ -11,11 +11,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pathveil.model.measurement_plan import MeasurementPlan
-from pathveil.model.measurements import Measurements, TimeTables
+from pathveil.model.measurements import Measurements
 from pathveil.model.paths import Paths
-from pathveil.statistics.slots import first_values, pauses
+from pathveil.statistics.pauses import pauses
+from pathveil.statistics.registry import PAUSES, SLOTS
+from pathveil.statistics.slots import first_values
 from pathveil.synthesis.canonical import merge_identical
-from pathveil.synthesis.clock import MOST_LIKING, Clock, denoised, shares
+from pathveil.synthesis.clock import MOST_LIKING, Clock, shares
 from pathveil.synthesis.threads import in_threads
 
 CHUNK = 1 << 14  # trajectories
@@ -31,7 +33,6 @@ SMALL = 1e-4  # shares below this are not told apart
 def with_times(
     paths: Paths,
     measurements: Measurements,
-    times: TimeTables,
     plan: MeasurementPlan,
     draw: np.random.Generator,
 ) -> Paths:
@@ -39,19 +40,18 @@ def with_times(
 
     Args:
         paths: over location codes, all of them candidates, with whole weights.
-        measurements: the noisy tables.
-        times: those of when visits happen.
+        measurements: the noisy tables, with those of times.
         plan: the public caps with which they were measured.
         draw: randomness for the synthesis.
     """
-    size = measurements.popularity.universe_size
+    size = measurements.universe_size
     position = np.zeros(size, dtype=np.int32)
     position[measurements.candidates] = np.arange(len(measurements.candidates), dtype=np.int32)
     if len(paths) == 0:
         return paths
     places = Paths(paths.offsets, position[paths.codes], paths.weights)
     rows = np.repeat(np.arange(len(paths)), paths.weights)
-    clock = _fit(places, rows, Clock.of(measurements, times), times, plan, draw)
+    clock = _fit(places, rows, Clock.of(measurements), plan, draw)
     offsets, slots = _draw_slots(places, rows, clock, draw)
     at = paths.offsets[rows] - offsets[:-1]
     codes = paths.codes[np.arange(len(slots)) + np.repeat(at, np.diff(offsets))]
@@ -66,14 +66,11 @@ def _fit(
     places: Paths,
     rows: NDArray[np.int64],
     clock: Clock,
-    times: TimeTables,
     plan: MeasurementPlan,
     draw: np.random.Generator,
 ) -> Clock:
-    """Adjust the weights until a sample has the measured tables."""
-    wanted_first, wanted_pauses, wanted_slots = (
-        shares(denoised(table)) for table in (times.first_slots, times.pauses, times.slots)
-    )
+    """Adjust the weights, measured shares to begin with, until a sample has the measured tables."""
+    wanted_first, wanted_pauses, wanted_slots = clock.first, clock.pauses, clock.slots
     sample = rows[:: max(1, len(rows) // SAMPLE)]
     # A trajectory has one first slot and several others: their weights work as often.
     power = DAMPING / max(1.0, float(np.diff(places.offsets)[sample].mean()))
@@ -85,10 +82,10 @@ def _fit(
                 clock.first, wanted_first, slots[offsets[:-1]].astype(np.int64), DAMPING
             ),
             pauses=_adjusted(
-                clock.pauses, wanted_pauses, pauses(offsets, slots, plan.visits_cap), power
+                clock.pauses, wanted_pauses, pauses(offsets, slots, plan[PAUSES].cap), power
             ),
             slots=_adjusted(
-                clock.slots, wanted_slots, first_values(offsets, slots, plan.visits_cap), power
+                clock.slots, wanted_slots, first_values(offsets, slots, plan[SLOTS].cap), power
             ),
         )
     return clock

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.model.measurements import TreeLevel
-from pathveil.synthesis.denoise import posterior
+from pathveil.statistics.denoise import posterior
 
 # A dropped child holds at most about this share of θ: its noisy count was below θ, and most
 # children hold nothing.

@@ -4,13 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.model.paths import Paths
+from pathveil.statistics.denoise import posterior
+from pathveil.statistics.registry import PAIRS, SHAPES, VISITS
 from pathveil.statistics.shapes import (
     DISTINCT_VALUES,
     LENGTH_BINS,
     distinct_locations,
     possible_shapes,
 )
-from pathveil.synthesis.denoise import posterior
 from pathveil.uncertainty.misfit import Misfit, deviation
 from pathveil.uncertainty.quantiles import TableRows
 from pathveil.uncertainty.sample import Evidence, predict_pairs, predict_sets
@@ -34,7 +35,7 @@ def conjunction_rows(
     floors, spreads = Misfit.fit(tables, sample.thinning).draw(DRAWS, draw)
     # The same luck for all estimates makes the table smooth.
     luck, noise, chance = (draw.standard_normal(DRAWS) for _ in range(3))
-    beyond, scale = _pairs_beyond(evidence), max(measurements.pairs.scale, 1.0)
+    beyond, scale = _pairs_beyond(evidence), max(measurements[PAIRS].scale, 1.0)
     pairs: _Draws = []
     more: _Draws = []
     for estimate in _sizes(int(released.weights.sum())):
@@ -43,7 +44,7 @@ def conjunction_rows(
         unmeasured = draw.poisson(np.minimum(mean * _factor(spread, luck), LARGEST_MEAN))
         more.append((estimate, unmeasured.astype(np.float64)))
         within, rest = (1.0 - beyond) * estimate, beyond * estimate
-        if within <= (measurements.pairs.threshold or 0):
+        if within <= (measurements[PAIRS].threshold or 0):
             pairs.append(more[-1])
             continue
         # The pair was measured: what the noise and the misfit leave uncertain together.
@@ -65,7 +66,7 @@ def _pairs_beyond(evidence: Evidence) -> float:
     distinct = distinct_locations(
         paths.offsets, paths.codes, len(evidence.measurements.candidates)
     ).astype(np.float64)
-    early = np.minimum(distinct, evidence.plan.most_distinct)
+    early = np.minimum(distinct, evidence.plan[PAIRS].cap)
     pairs = float(sample.after @ (distinct * (distinct - 1.0)))
     return 1.0 - float(sample.after @ (early * (early - 1.0))) / pairs if pairs > 0 else 0.0
 
@@ -76,12 +77,11 @@ def _hidden_long(evidence: Evidence) -> list[float]:
     A trajectory over d of |L| locations visits all of k with probability
     d(d − 1)⋯ / |L|(|L| − 1)⋯, were all equally popular.
     """
-    popularity = evidence.measurements.popularity
-    size = popularity.universe_size
+    table, size = evidence.measurements[SHAPES], evidence.measurements.universe_size
     possible = possible_shapes(size).ravel()
-    variance = posterior(popularity.shapes.counts[possible], popularity.shapes.scale).variance
+    variance = posterior(table.counts[possible], table.scale).variance
     distinct = np.tile(np.minimum(DISTINCT_VALUES, size), LENGTH_BINS)[possible]
-    most = max(evidence.plan.visits_cap, 3)
+    most = max(evidence.plan[VISITS].cap, 3)
     taken = np.arange(most)[:, None]
     chances = np.cumprod(np.maximum(distinct - taken, 0.0) / np.maximum(size - taken, 1), axis=0)
     deviations: list[float] = np.sqrt(chances[2:] ** 2 @ variance).tolist()

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pathveil.model.paths import Paths
+from pathveil.statistics.registry import TOTAL
 from pathveil.uncertainty.conjunctions import conjunction_rows
 from pathveil.uncertainty.error_table import ErrorTable
 from pathveil.uncertainty.quantiles import TableRows, tabulate
@@ -57,6 +58,6 @@ class ErrorModel:
 
     def _all_trajectories(self, released: Paths, draw: np.random.Generator) -> TableRows:
         """The empty query: how many trajectories there are."""
-        total = self.evidence.measurements.popularity.total
+        total = self.evidence.measurements[TOTAL]
         true = np.round(total.counts[0] + draw.laplace(0.0, total.scale, DRAWS))
         return TableRows.of(0, [(int(released.weights.sum()), np.maximum(true, 0.0))])

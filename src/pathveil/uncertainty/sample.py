@@ -7,10 +7,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from pathveil.model.measurement_plan import MeasurementPlan
-from pathveil.model.measurements import Measurements, NoisyTable
+from pathveil.model.measurements import Measurements
 from pathveil.model.paths import Paths
-from pathveil.statistics.first_visits import first_visits, pair_cells
-from pathveil.statistics.visited_sets import bits_of, visited_sets
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.registry import PAIRS, VISITED_SETS, VISITS
+from pathveil.statistics.statistic import Rows
 from pathveil.statistics.visits import visit_cells
 from pathveil.synthesis.canonical import take_rows
 from pathveil.synthesis.whole import whole_weights
@@ -78,7 +79,7 @@ class Evidence:
 
 def predict_visits(sample: Sample, measurements: Measurements, plan: MeasurementPlan) -> Prediction:
     """How many trajectories visit each candidate within the cap."""
-    table = measurements.popularity.visits
+    table = measurements[VISITS]
     predicted = visits_within(sample, sample.before, len(measurements.candidates), plan)
     noisy = table.counts[measurements.candidates].astype(np.float64)
     return Prediction(predicted, noisy, table, len(predicted))
@@ -87,31 +88,31 @@ def predict_visits(sample: Sample, measurements: Measurements, plan: Measurement
 def predict_pairs(sample: Sample, measurements: Measurements, plan: MeasurementPlan) -> Prediction:
     """Pairs of candidates; those of one location err together."""
     size = len(measurements.candidates)
-    visited, _ = first_visits(sample.paths.offsets, sample.paths.codes, size, plan.most_distinct)
-    rows, cells = pair_cells(visited, size)
+    paths, scope = Rows(sample.paths.offsets, sample.paths.codes, size), measurements.scope
+    rows, cells = PAIRS.row_cells(paths, scope, plan[PAIRS].cap)
     predicted = np.bincount(cells, sample.before[rows], size * size).astype(np.float64)
     occupied = np.flatnonzero(predicted)
     return Prediction(
-        predicted[occupied], _noisy(measurements.pairs, occupied), measurements.pairs, size
+        predicted[occupied], _noisy(measurements[PAIRS], occupied), measurements[PAIRS], size
     )
 
 
 def predict_sets(sample: Sample, measurements: Measurements) -> Prediction:
     """Visited sets of popular locations, which no cap cuts; those of one location err together."""
-    table, popular = measurements.visited_sets, measurements.popular
-    bit = bits_of(popular, len(measurements.candidates) + 1)
-    sets = visited_sets(sample.paths.offsets, sample.paths.codes, bit)
+    table, scope = measurements[VISITED_SETS], measurements.scope
+    rows = Rows(sample.paths.offsets, sample.paths.codes, scope.named)
+    sets = VISITED_SETS.cell(rows, scope)
     predicted = np.bincount(sets, sample.before, table.cells).astype(np.float64)
     occupied = np.flatnonzero(predicted)
     occupied = occupied[occupied > 0]  # the empty set is no conjunction
-    return Prediction(predicted[occupied], _noisy(table, occupied), table, len(popular))
+    return Prediction(predicted[occupied], _noisy(table, occupied), table, len(scope.popular))
 
 
 def visits_within(
     sample: Sample, weights: NDArray[np.float64], size: int, plan: MeasurementPlan
 ) -> NDArray[np.float64]:
     """The trajectories that visit each candidate within the cap, float64, shape (size,)."""
-    rows, cells = visit_cells(sample.paths.offsets, sample.paths.codes, size, plan.visits_cap)
+    rows, cells = visit_cells(sample.paths.offsets, sample.paths.codes, size, plan[VISITS].cap)
     first = cells < size
     return np.bincount(cells[first], weights[rows[first]], size).astype(np.float64)
 

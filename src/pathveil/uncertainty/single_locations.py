@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.model.paths import Paths
+from pathveil.statistics.registry import VISITS
 from pathveil.uncertainty.error_table import SOME_UNNAMED
 from pathveil.uncertainty.misfit import Misfit, deviation
 from pathveil.uncertainty.popularity_prior import PopularityPrior
@@ -21,14 +22,13 @@ def single_location_rows(
     evidence: Evidence, released: Paths, draw: np.random.Generator
 ) -> list[TableRows]:
     """One location; and several, of which one is visited by no released trajectory."""
-    popularity = evidence.measurements.popularity
-    size = popularity.universe_size
+    visits, size = evidence.measurements[VISITS], evidence.measurements.universe_size
     estimates = visitors(
         released.offsets, released.codes, released.weights.astype(np.float64), size
     )
-    noisy = popularity.visits.counts[:size].astype(np.float64)
+    noisy = visits.counts[:size].astype(np.float64)
     times = int(np.clip(DRAWS // max(size, 1), LEAST_DRAWS, MOST_DRAWS))
-    prior = PopularityPrior.fit(noisy, popularity.visits.scale)
+    prior = PopularityPrior.fit(noisy, visits.scale)
     within = np.maximum(prior.draw(noisy, times, draw), 0.0)
     true = within + _beyond_the_cap(evidence, within, draw)
     rows = [TableRows.of(1, _by_size(np.repeat(estimates, times), true.ravel()))]

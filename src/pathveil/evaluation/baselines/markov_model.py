@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pathveil.evaluation.baselines.markov_plan import MarkovPlan
 from pathveil.evaluation.baselines.simplex import project
-from pathveil.model.measurements import NoisyTable
+from pathveil.statistics.noisy_table import NoisyTable
 
 
 class Pairs(NamedTuple):

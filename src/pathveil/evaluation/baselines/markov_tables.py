@@ -16,9 +16,9 @@ from pathveil.evaluation.baselines.markov_plan import (
 )
 from pathveil.mechanism.noisy_table import dense_table, sparse_table
 from pathveil.mechanism.randomness import Randomness
-from pathveil.model.measurements import NoisyTable
 from pathveil.model.thresholds import smallest_threshold
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.statistics.noisy_table import NoisyTable
 
 COUNTED_AT_ONCE = 1 << 23  # cells that are counted in one array rather than by sorting
 

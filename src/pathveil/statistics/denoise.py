@@ -35,10 +35,22 @@ class Estimates:
     Attributes:
         value: float64, ≥ 0.
         variance: float64, ≥ 1; the posterior variance. Same shape.
+        keys: int64, ascending; which cells they are of. None: of all, in their order.
     """
 
     value: NDArray[np.float64]
     variance: NDArray[np.float64]
+    keys: NDArray[np.int64] | None = None
+
+    @property
+    def some_keys(self) -> NDArray[np.int64]:
+        """The cells they are of."""
+        return np.arange(self.value.size) if self.keys is None else self.keys
+
+    def listed(self, keys: NDArray[np.int64]) -> "Estimates":
+        """Those above 0, of the cells ``keys``."""
+        some = self.value > 0
+        return Estimates(self.value[some], self.variance[some], keys[some])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,6 +123,12 @@ def posterior(
         np.where(flat, values, median[bins]),
         np.where(flat, 2 * scale**2, np.maximum(variance[bins], SMALLEST_VARIANCE)),
     )
+
+
+def posterior_means(noisy: NDArray[np.integer], scale: float) -> Estimates:
+    """Plain posterior means, for tables of which hardly a cell is quite empty."""
+    known = posterior(noisy, scale)
+    return Estimates(known.mean, known.variance)
 
 
 def sparse_estimates(

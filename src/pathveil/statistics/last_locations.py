@@ -1,0 +1,43 @@
+"""Last locations: where trajectories end. A cell for each location of the universe."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.statistics.denoise import Estimates
+from pathveil.statistics.statistic import POPULARITY, OneCell, Rows, Scope, Statistic, Visit
+
+
+class LastLocations(OneCell):
+    """See above."""
+
+    name = "last locations"
+    words = "where trajectories end"
+    because = "it ends once"
+    stage = POPULARITY
+
+    def size(self, scope: Scope) -> int:
+        """One for each location."""
+        return scope.universe_size
+
+    def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int32]:
+        """The last location; an unnamed place has no cell."""
+        cell = np.full(len(rows.some), -1, dtype=np.int32)
+        cell[rows.some] = rows.codes[rows.offsets[1:][rows.some] - 1]
+        return np.where(cell < rows.size, cell, np.int32(-1))
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """The last one."""
+        return (visit.location for visit in visits[-1:] if isinstance(visit.location, int))
+
+    def among(self, estimates: Estimates, candidates: NDArray[np.int64]) -> Estimates:
+        """The columns of the candidates."""
+        return Estimates(estimates.value[..., candidates], estimates.variance[..., candidates])
+
+    def compared(self) -> Sequence[Statistic]:
+        """Cell by cell."""
+        return (self,)
+
+
+STATISTIC = LastLocations()

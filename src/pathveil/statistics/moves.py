@@ -1,0 +1,104 @@
+"""Moves: for every first visit of a trajectory but its very first, (location before it, it).
+
+Only the first ``cap`` distinct locations count. A cell is a·n + b over n candidates. Every move
+ends at a location that was not visited before, so a trajectory adds at most 1 to a cell, and at
+most ``cap`` − 1 in all.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pathveil.statistics.denoise import Estimates
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.pairs import denoise_pairs
+from pathveil.statistics.statistic import (
+    DENSE_CELLS,
+    HABITS,
+    Bound,
+    Known,
+    RowCells,
+    Rows,
+    Scope,
+    Statistic,
+    Visit,
+)
+
+INVENTED_MOVES = Fraction(3, 10)  # per candidate, at most
+
+
+class Moves(Statistic):
+    """See above."""
+
+    name = "moves"
+    words = "from a location to one that is visited for the first time"
+    adds = "d − 1"
+    because = "one for each of its first d distinct locations but the first"
+    stage = HABITS
+    of_candidates = True
+    dense_up_to = DENSE_CELLS
+
+    def cap(self, height: int, distinct: int) -> int:
+        """The distinct locations that are looked at: d."""
+        return distinct
+
+    def bound(self, cap: int) -> Bound:
+        """Each move ends elsewhere: the cells differ."""
+        return Bound(cap - 1, cap - 1)
+
+    def size(self, scope: Scope) -> int:
+        """All ordered pairs of candidates."""
+        return scope.named * scope.named
+
+    def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
+        """Of the first ``cap`` distinct locations of each row."""
+        return move_cells(*rows.first_visits(cap), scope.named)
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """Moves from or to other locations have no cell."""
+        seen: list[int | str] = []
+        before = None
+        for location, _ in visits:
+            if location not in seen and len(seen) < cap:
+                seen.append(location)
+                there = scope.place(location)
+                if before is not None and there is not None:
+                    yield before * scope.named + there
+            before = scope.place(location)
+
+    def invented(self, scope: Scope) -> Fraction:
+        """Few against the moves from each candidate."""
+        return INVENTED_MOVES * scope.named
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """Nobody moves from a location to itself for the first time."""
+        first, second = np.divmod(table.keys, max(scope.named, 1))
+        possible = scope.named * (scope.named - 1)
+        return denoise_pairs(table, first, second, first != second, possible, known)
+
+
+@njit(cache=True, nogil=True)
+def move_cells(
+    visited: NDArray[np.int32], reached_from: NDArray[np.int32], universe_size: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The (row, cell) pairs, from·|L| + to; moves from or to an unnamed place have no cell."""
+    rows = np.empty(visited.size, dtype=np.int32)
+    cells = np.empty(visited.size, dtype=np.int64)
+    found = 0
+    for row in range(visited.shape[0]):
+        for i in range(1, visited.shape[1]):
+            there = visited[row, i]
+            if there < 0:
+                break
+            here = reached_from[row, i]
+            if here < universe_size and there < universe_size:
+                rows[found] = row
+                cells[found] = np.int64(here) * universe_size + there
+                found += 1
+    return rows[:found], cells[:found]
+
+
+STATISTIC = Moves()

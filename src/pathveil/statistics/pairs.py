@@ -1,0 +1,174 @@
+"""Pairs: every unordered pair of the first ``cap`` distinct locations of a trajectory.
+
+A cell is a·n + b over n candidates with a < b. A trajectory adds at most 1 to a cell, and at most
+``cap``·(``cap`` − 1)/2 in all.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pathveil.statistics.denoise import Estimates, sparse_estimates
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.statistic import (
+    DENSE_CELLS,
+    HABITS,
+    Bound,
+    Known,
+    RowCells,
+    Rows,
+    Scope,
+    Statistic,
+    Visit,
+)
+
+INVENTED_PAIRS = Fraction(20)  # in all
+
+
+class Pairs(Statistic):
+    """See above."""
+
+    name = "pairs"
+    words = "of locations visited together"
+    adds = "d(d − 1)/2"
+    because = "one for each pair of its first d distinct locations"
+    stage = HABITS
+    of_candidates = True
+    dense_up_to = DENSE_CELLS
+
+    def cap(self, height: int, distinct: int) -> int:
+        """The distinct locations that are looked at: d."""
+        return distinct
+
+    def bound(self, cap: int) -> Bound:
+        """A pair of distinct locations is there once: the cells differ."""
+        return Bound(cap * (cap - 1) // 2, cap * (cap - 1) // 2)
+
+    def size(self, scope: Scope) -> int:
+        """All ordered pairs of candidates; only a < b can be occupied."""
+        return scope.named * scope.named
+
+    def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
+        """Of the first ``cap`` distinct locations of each row."""
+        return pair_cells(rows.first_visits(cap)[0], scope.named)
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """Pairs with other locations have no cell."""
+        first = list(dict.fromkeys(visit.location for visit in visits))[:cap]
+        places = sorted(p for p in map(scope.place, first) if p is not None)
+        return (low * scope.named + high for low, high in combinations(places, 2))
+
+    def invented(self, scope: Scope) -> Fraction:
+        """Few against the pairs that occur."""
+        return INVENTED_PAIRS
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """The smaller one is named first."""
+        first, second = np.divmod(table.keys, max(scope.named, 1))
+        possible = scope.named * (scope.named - 1) // 2
+        return denoise_pairs(table, first, second, first < second, possible, known)
+
+    def compared(self) -> Sequence[Statistic]:
+        """The pairs with an estimate."""
+        return (self,)
+
+    def listed(
+        self, rows: Rows, scope: Scope, cap: int, keys: NDArray[np.int64] | None
+    ) -> RowCells:
+        """As for every statistic; a search among the partners of one location is a short one."""
+        if keys is None:
+            return self.row_cells(rows, scope, cap)
+        size = scope.named
+        starts = np.searchsorted(keys, np.arange(size + 1) * size)
+        return _listed_pairs(rows.first_visits(cap)[0], size, starts, keys % max(size, 1))
+
+
+def denoise_pairs(
+    table: NoisyTable,
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    possible: NDArray[np.bool_],
+    cells: int,
+    known: Known,
+) -> Estimates:
+    """Denoise the cells that can be occupied, ``cells`` of them, listed or not."""
+    first, second, noisy = first[possible], second[possible], table.counts[possible]
+    found = sparse_estimates(
+        noisy,
+        table.scale,
+        hidden=cells - len(noisy),
+        threshold=table.threshold,
+        floor=known.floor,
+    )
+    # A pair is not more frequent than either of its ends.
+    most = np.minimum(known.visitors[first], known.visitors[second])
+    return Estimates(np.minimum(found.value, most), found.variance).listed(table.keys[possible])
+
+
+@njit(cache=True, nogil=True)
+def pair_cells(
+    visited: NDArray[np.int32], universe_size: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The (row, cell) pairs, smaller code first: min·|L| + max."""
+    most = 0
+    for row in range(visited.shape[0]):
+        count = 0
+        while count < visited.shape[1] and visited[row, count] >= 0:
+            count += 1
+        most += count * (count - 1) // 2
+    rows = np.empty(most, dtype=np.int32)
+    cells = np.empty(most, dtype=np.int64)
+    found = 0
+    for row in range(visited.shape[0]):
+        for i in range(visited.shape[1]):
+            if visited[row, i] < 0:
+                break
+            for j in range(i):
+                low = np.int64(min(visited[row, i], visited[row, j]))
+                high = np.int64(max(visited[row, i], visited[row, j]))
+                if high < universe_size:
+                    rows[found] = row
+                    cells[found] = low * universe_size + high
+                    found += 1
+    return rows[:found], cells[:found]
+
+
+@njit(cache=True, nogil=True)
+def _listed_pairs(
+    visited: NDArray[np.int32],
+    size: int,
+    pair_starts: NDArray[np.int64],
+    pair_ends: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Those of `pair_cells` that are listed: (row, which one)."""
+    count, most = visited.shape
+    rows = np.empty(count * most * (most - 1) // 2, dtype=np.int32)
+    pairs = np.empty(len(rows), dtype=np.int64)
+    found = 0
+    for row in range(count):
+        for i in range(most):
+            there = visited[row, i]
+            if there < 0:
+                break
+            for j in range(i):
+                low, high = min(visited[row, j], there), max(visited[row, j], there)
+                if high >= size:  # an unnamed place
+                    continue
+                start, stop = pair_starts[low], pair_starts[low + 1]
+                while start < stop:
+                    middle = (start + stop) >> 1
+                    if pair_ends[middle] >= high:
+                        stop = middle
+                    else:
+                        start = middle + 1
+                if start < pair_starts[low + 1] and pair_ends[start] == high:
+                    rows[found], pairs[found] = row, start
+                    found += 1
+    return rows[:found].copy(), pairs[:found].copy()
+
+
+STATISTIC = Pairs()

@@ -1,0 +1,87 @@
+"""Pauses: how many slots lie between two visits in a row, among the first ``cap`` visits. T cells.
+
+A trajectory adds at most ``cap`` − 1 in all, and all of it to one cell if its pauses are the same.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pathveil.statistics.denoise import Estimates, posterior_means
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.statistic import (
+    TIMES,
+    Bound,
+    Known,
+    RowCells,
+    Rows,
+    Scope,
+    Statistic,
+    Visit,
+)
+
+
+class Pauses(Statistic):
+    """See above."""
+
+    name = "pauses"
+    words = "between two visits in a row, in slots"
+    adds = "h − 1"
+    because = "one for each of its first h visits but the first"
+    stage = TIMES
+
+    def cap(self, height: int, distinct: int) -> int:
+        """The visits that are looked at: h."""
+        return height
+
+    def bound(self, cap: int) -> Bound:
+        """The pauses may be the same; at least 1, so that noise has a scale."""
+        most = max(cap - 1, 1)
+        return Bound(most, most * most)
+
+    def size(self, scope: Scope) -> int:
+        """T."""
+        return scope.slots
+
+    def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
+        """At most ``cap`` − 1 for each row."""
+        lengths = np.minimum(np.diff(rows.offsets), cap)
+        found = np.repeat(np.arange(len(lengths)), np.maximum(lengths - 1, 0))
+        return found, pauses(rows.offsets, rows.timed, cap)
+
+    def cells(self, rows: Rows, scope: Scope, cap: int) -> NDArray[np.int64]:
+        """The pauses alone."""
+        return pauses(rows.offsets, rows.timed, cap)
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """Differences."""
+        slots = [visit.slot for visit in visits[:cap]]
+        return (after - before for before, after in pairwise(slots))
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """Means, for hardly a slot is quite empty."""
+        return posterior_means(table.counts, table.scale)
+
+
+@njit(cache=True, nogil=True)
+def pauses(offsets: NDArray[np.int64], slots: NDArray[np.int32], most: int) -> NDArray[np.int64]:
+    """The pauses of all rows, int64, in slots.
+
+    Args:
+        offsets: int64; where each row begins, and the end.
+        slots: int32; the slot of each visit, never decreasing in a row.
+        most: how many visits of a row are looked at.
+    """
+    found = np.empty(len(slots), dtype=np.int64)
+    number = 0
+    for row in range(len(offsets) - 1):
+        for i in range(offsets[row] + 1, min(offsets[row] + most, offsets[row + 1])):
+            found[number] = slots[i] - slots[i - 1]
+            number += 1
+    return found[:number].copy()
+
+
+STATISTIC = Pauses()

@@ -1,0 +1,144 @@
+"""The prefix tree over the candidates, level by level; ending is one more child of every node.
+
+A trajectory is followed while it stays among the candidates; if it ends before the last level, END
+(the label n) comes after its last location. A level looks only at the children of nodes whose noisy
+count passed on the level above: its cells are (such a node)·(n + 1) + label. A trajectory has one
+prefix of each length, or has ended, or has left the candidates: it adds at most 1 to a level.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from pathveil.statistics.denoise import Estimates
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.statistic import Known, OneCell, Rows, Scope, Statistic, Visit
+
+MOST_TREE_LEVELS = 6
+INVENTED_CHILDREN = Fraction(1, 10)  # per node
+
+
+class PrefixTreeLevel(OneCell):
+    """One level of it.
+
+    Args:
+        level: from 1.
+    """
+
+    words = f"with an END child, each of {MOST_TREE_LEVELS} levels"
+    because = "it has one prefix of each length, or has ended"
+    of_candidates = True
+    dense_up_to = 0
+
+    def __init__(self, level: int) -> None:
+        self.level = level
+        self.name = self.stage = f"prefix tree, level {level}"
+
+    def size(self, scope: Scope) -> int:
+        """So many labels for every node that is looked at."""
+        return self._nodes(scope) * (scope.named + 1)
+
+    def is_open(self, scope: Scope) -> bool:
+        """Whether any node of the level above passed and can go on."""
+        return len(scope.levels) == self.level - 1 and self._nodes(scope) > 0
+
+    def invented(self, scope: Scope) -> Fraction:
+        """Few against the children of a node."""
+        return INVENTED_CHILDREN * self._nodes(scope)
+
+    def _nodes(self, scope: Scope) -> int:
+        return int(opened(scope, self.level - 1)[-1]) if self.level > 1 else 1
+
+    def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
+        """The child of the row's node that it goes to."""
+        key = (self.level, *scope.levels[: self.level - 1])
+        return rows.once(key, lambda: self._cell(rows, scope))
+
+    def _cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
+        if self.level == 1:
+            node = np.where(rows.some, 0, -1)
+        else:
+            above = scope.levels[self.level - 2]
+            cells = LEVELS[self.level - 2].cell(rows, scope)
+            node = _passed(cells, above.keys, opened(scope, self.level - 1), scope.named)
+        return _children(rows.offsets, rows.places, node, self.level, scope.named)
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """From the root, one published level after the other."""
+        end = scope.named
+        path = [*(scope.place(visit.location) for visit in visits), end] if visits else []
+        node = 0
+        for table, label in zip(scope.levels[: self.level - 1], path, strict=False):
+            going_on = [key for key in table.keys.tolist() if key % (end + 1) != end]
+            if label is None or node * (end + 1) + label not in going_on:
+                return
+            node = going_on.index(node * (end + 1) + label)
+        if len(path) >= self.level and (there := path[self.level - 1]) is not None:
+            yield node * (end + 1) + there
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """The counts as they are; `synthesis.tree_estimates` knows more, of all levels together."""
+        places = table.keys % (scope.named + 1) < scope.named
+        counts = table.counts[places].astype(np.float64)
+        return Estimates(counts, np.full(len(counts), 2 * table.scale**2), table.keys[places])
+
+    def compared(self) -> Sequence[Statistic]:
+        """The top level: first locations. The synthesis starts from the others as they are."""
+        return (self,) if self.level == 1 else ()
+
+
+def opened(scope: Scope, level: int) -> NDArray[np.int64]:
+    """How many nodes of a measured level can go on, before each of them and in all; int64."""
+    label = scope.levels[level - 1].keys % (scope.named + 1)
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(label != scope.named)))
+
+
+@njit(cache=True, nogil=True)
+def _children(
+    offsets: NDArray[np.int64],
+    places: NDArray[np.int32],
+    node: NDArray[np.int64],
+    level: int,
+    end: int,
+) -> NDArray[np.int64]:
+    """The cell of each row that is at a node; −1 for the others."""
+    cells = np.full(len(node), -1, dtype=np.int64)
+    for row in range(len(node)):
+        if node[row] < 0:
+            continue
+        length = offsets[row + 1] - offsets[row]
+        if length >= level:
+            place = places[offsets[row] + level - 1]
+            if place < end:
+                cells[row] = node[row] * (end + 1) + place
+        elif length == level - 1:
+            cells[row] = node[row] * (end + 1) + end
+    return cells
+
+
+@njit(cache=True, nogil=True)
+def _passed(
+    cells: NDArray[np.int64], keys: NDArray[np.int64], opened: NDArray[np.int64], end: int
+) -> NDArray[np.int64]:
+    """The number of each row's node among those that passed and can go on, −1 if it did not."""
+    node = np.full(len(cells), -1, dtype=np.int64)
+    for row in range(len(cells)):
+        cell = cells[row]
+        if cell < 0 or cell % (end + 1) == end:
+            continue
+        low, high = 0, len(keys)
+        while low < high:
+            middle = (low + high) >> 1
+            if keys[middle] < cell:
+                low = middle + 1
+            else:
+                high = middle
+        if low < len(keys) and keys[low] == cell:
+            node[row] = opened[low]
+    return node
+
+
+LEVELS = tuple(PrefixTreeLevel(level) for level in range(1, MOST_TREE_LEVELS + 1))

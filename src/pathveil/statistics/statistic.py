@@ -1,0 +1,290 @@
+"""What a statistic is: a table of counts, with a bound on what one trajectory adds to it.
+
+The gate applies a statistic to people's trajectories and adds noise in proportion to its bound; the
+synthesis applies the same statistic, with the same cap, to its own trajectories and compares. All
+that anybody has to know about a table is in the statistic's own file: its cells (compiled, and as
+an oracle of a few lines), how many there are, the bound and why it holds, how the noisy table is
+denoised, and whether the synthesis is calibrated to it. Caps and shares of ε are the plan's
+(`model.measurement_plan`), the order is the registry's.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from threading import RLock
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.statistics.denoise import Estimates, sparse_estimates
+from pathveil.statistics.first_visits import first_visits
+from pathveil.statistics.noisy_table import NoisyTable
+
+ALWAYS_DENSE = 1 << 62
+DENSE_CELLS = 4096  # a table of candidates up to this size is measured cell by cell
+NONE_INVENTED = Fraction(0)
+Found = TypeVar("Found")
+# In what order tables are measured: those of one stage look at the same public scope.
+POPULARITY, HABITS, TIMES = "popularity", "habits", "times"
+
+
+class Bound(NamedTuple):
+    """What one trajectory adds to a table at most.
+
+    Attributes:
+        l1: the sum of what it adds to all cells.
+        squared_l2: the sum of the squares; whole, so that nothing is rounded.
+    """
+
+    l1: int
+    squared_l2: int
+
+
+class Visit(NamedTuple):
+    """One visit, for oracles: a location's code, or a name of its own for an unnamed place."""
+
+    location: int | str
+    slot: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """What a table looks at: public, or noisy and published before it is measured.
+
+    Attributes:
+        universe_size: |L|.
+        slots: T, the number of time slots; 0 without times.
+        candidates: int64, sorted location codes; empty before they are chosen.
+        popular: int64; positions among the candidates of the most visited ones.
+        levels: the levels of the prefix tree that are measured already.
+    """
+
+    universe_size: int
+    slots: int = 0
+    candidates: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    popular: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    levels: tuple[NoisyTable, ...] = ()
+
+    @property
+    def named(self) -> int:
+        """How many candidates there are: n."""
+        return len(self.candidates)
+
+    @cached_property
+    def bit(self) -> NDArray[np.int8]:
+        """int8, shape (n + 1,); which popular location each candidate is, −1 if none."""
+        bit = np.full(self.named + 1, -1, dtype=np.int8)
+        bit[self.popular] = np.arange(len(self.popular), dtype=np.int8)
+        return bit
+
+    def place(self, location: int | str) -> int | None:
+        """For oracles: the position of a location among the candidates."""
+        places = {code: place for place, code in enumerate(self.candidates.tolist())}
+        return places.get(location) if isinstance(location, int) else None
+
+    def of_candidates(self) -> "Scope":
+        """The scope of synthetic trajectories, whose locations are positions of candidates."""
+        return Scope(self.named, self.slots, np.arange(self.named), self.popular, self.levels)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows:
+    """Trajectories, as statistics see them. People's or synthetic ones.
+
+    Attributes:
+        offsets: int64; where each row begins, and the end.
+        codes: int32; the locations of all rows. In synthetic trajectories ``size`` stands for an
+            unnamed place: somewhere too rare to be named. Every visit to it is one to a new place.
+        size: the number of locations.
+        slots: int32; the time slot of each visit, never decreasing in a row; None without times.
+        position: int32, shape (size + 2,); location code → position among the candidates, or how
+            many there are; −1 stays −1. None if the codes are such positions.
+    """
+
+    offsets: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    size: int
+    slots: NDArray[np.int32] | None = None
+    position: NDArray[np.int32] | None = None
+    _known: dict[object, Any] = field(default_factory=dict)
+    _lock: Any = field(default_factory=RLock)
+
+    def among(self, candidates: NDArray[np.int64]) -> "Rows":
+        """The same rows, seen from some candidates."""
+        position = np.full(self.size + 2, len(candidates), dtype=np.int32)
+        position[candidates] = np.arange(len(candidates), dtype=np.int32)
+        position[-1] = -1
+        return Rows(self.offsets, self.codes, self.size, self.slots, position)
+
+    @cached_property
+    def some(self) -> NDArray[np.bool_]:
+        """Which rows are not empty."""
+        return np.diff(self.offsets) > 0
+
+    @property
+    def timed(self) -> NDArray[np.int32]:
+        """The slots of trajectories that have times."""
+        if self.slots is None:
+            raise ValueError("These trajectories have no times.")
+        return self.slots
+
+    @property
+    def places(self) -> NDArray[np.int32]:
+        """int32; positions among the candidates, or their number for any other location."""
+        if self.position is None:
+            return self.codes
+        position = self.position
+        return self.once("places", lambda: position[self.codes])
+
+    def first_visits(self, most: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """`first_visits` as positions among the candidates."""
+
+        def find() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+            visited, before = first_visits(self.offsets, self.codes, self.size, most)
+            if self.position is not None:
+                return self.position[visited], self.position[before]
+            return visited, before
+
+        return self.once(("first visits", most), find)
+
+    def once(self, key: object, find: Callable[[], Found]) -> Found:
+        """What several statistics need is found once, also when they are counted in threads."""
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = find()
+            found: Found = self._known[key]
+            return found
+
+
+RowCells = tuple[NDArray[np.integer], NDArray[np.integer]]
+"""Pairs (row, cell): the row adds 1 to the count of the cell."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known before a table is denoised.
+
+    Attributes:
+        floor: counts below it are all the same to a relative error.
+        visitors: float64, shape (n,); how many trajectories visit each candidate.
+    """
+
+    floor: float = 1.0
+    visitors: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+
+class Statistic(ABC):
+    """One table. Its instance is the value that everything else is keyed by.
+
+    Attributes:
+        name: of its line in the plan and on the certificate.
+        words: what it counts, in plain words.
+        adds: what one trajectory adds at most, as a formula of h and d.
+        because: why, in words.
+        stage: with which other tables it is measured.
+        of_candidates: whether it has cells of candidates only.
+        dense_up_to: a table of so many cells is published cell by cell, a larger one above a
+            threshold.
+    """
+
+    name: str
+    words: str
+    adds: str = "1"
+    because: str
+    stage: str
+    of_candidates: bool = False
+    dense_up_to: int = ALWAYS_DENSE
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+    def cap(self, height: int, distinct: int) -> int:
+        """How much of a trajectory is looked at, by the usual plan: of h visits, d locations."""
+        return 1
+
+    @abstractmethod
+    def bound(self, cap: int) -> Bound:
+        """What one trajectory adds at most under a cap."""
+
+    @abstractmethod
+    def size(self, scope: Scope) -> int:
+        """The number of cells."""
+
+    @abstractmethod
+    def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
+        """The (row, cell) pairs of all rows."""
+
+    @abstractmethod
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterable[int]:
+        """The cells of one trajectory, slowly and in a few lines."""
+
+    def cells(self, rows: Rows, scope: Scope, cap: int) -> NDArray[np.integer]:
+        """The cells of all rows: what the gate counts."""
+        return self.row_cells(rows, scope, cap)[1]
+
+    def is_open(self, scope: Scope) -> bool:
+        """Whether there is anything to measure, a fact about the scope only."""
+        return True
+
+    def invented(self, scope: Scope) -> Fraction:
+        """How many empty cells may pass the threshold, on average."""
+        return NONE_INVENTED
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """What the noisy table says about the true counts."""
+        estimates = sparse_estimates(
+            table.counts,
+            table.scale,
+            hidden=table.hidden,
+            threshold=table.threshold,
+            floor=known.floor,
+        )
+        is_dense = self.dense_up_to == ALWAYS_DENSE
+        return estimates if is_dense else estimates.listed(table.keys)
+
+    def among(self, estimates: Estimates, candidates: NDArray[np.int64]) -> Estimates:
+        """The estimates as seen from some candidates, if the table is over the universe."""
+        return estimates
+
+    def compared(self) -> "Sequence[Statistic]":
+        """The statistics by which synthetic trajectories are calibrated to this table."""
+        return ()
+
+    def listed(
+        self, rows: Rows, scope: Scope, cap: int, keys: NDArray[np.int64] | None
+    ) -> RowCells:
+        """Those of `row_cells` that have an estimate: (row, which of the listed cells).
+
+        Args:
+            rows: synthetic trajectories.
+            scope: theirs.
+            cap: as in the measurement.
+            keys: the listed cells, ascending; None if all are.
+        """
+        found, cells = self.row_cells(rows, scope, cap)
+        if keys is None:
+            return found, cells
+        place = np.searchsorted(keys, cells)
+        is_listed = np.append(keys, -1)[place] == cells
+        return found[is_listed], place[is_listed]
+
+
+class OneCell(Statistic):
+    """A statistic to which a trajectory adds 1 in one cell, or nothing."""
+
+    def bound(self, cap: int) -> Bound:
+        """One cell."""
+        return Bound(1, 1)
+
+    @abstractmethod
+    def cell(self, rows: Rows, scope: Scope) -> NDArray[np.integer]:
+        """The cell of each row; −1 if it has none."""
+
+    def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
+        """One pair at most for each row."""
+        cell = self.cell(rows, scope)
+        found = np.flatnonzero(cell >= 0).astype(np.int32)
+        return found, (cell if len(found) == len(cell) else cell[found])
