@@ -4,12 +4,14 @@ from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathveil.model.measurement_plan import SHARES, TIME_SHARES, TREE_SHARE
 from pathveil.statistics.actions import (
     BACK,
     END,
@@ -142,6 +144,20 @@ def test_what_one_trajectory_may_add():
 def test_names_and_words():
     assert len({one.name for one in MEASURED}) == len(MEASURED)
     assert all(one.words and one.because and one.adds for one in MEASURED)
+
+
+def test_the_tables_of_the_docs_are_those_of_the_registry():
+    page = Path(__file__).parents[2].joinpath("docs", "method.md").read_text("utf-8")
+    shares = SHARES | TIME_SHARES
+    rows = [
+        f"| {one.name}: {one.words} | {one.adds} | {float(100 * shares[one]):g}% |"
+        for one in MEASURED
+        if one in shares
+    ]
+    tree = f"| prefix tree, each of {len(LEVELS)} levels: {LEVELS[0].words} | 1 | "
+    found = [line for line in page.splitlines() if line.startswith("| ") and line.endswith("% |")]
+    assert found == rows
+    assert f"{tree}{float(100 * TREE_SHARE):g}% in all |" in page
 
 
 # Actions

@@ -21,6 +21,7 @@ from pathveil.model.stability import in_terms_of, trip_promises
 from pathveil.model.trip_rules import kept_by
 from pathveil.report import plain_words as words
 from pathveil.report.figures import count, decimal, number, percent
+from pathveil.statistics.registry import STATISTICS, TIME_STATISTICS
 
 BELIEFS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
 WEAK_FROM = Fraction(99)  # per cent: where an undecided attacker may become this sure
@@ -238,11 +239,17 @@ def _shares(certificate: Certificate) -> Iterator[tuple[str, ...]]:
         names = [line.measurement.removeprefix("noisy counts: ") for line in group]
         each = " each" if len(names) > 1 else ""
         yield (
-            names[0] if not each else f"{names[0]} … {names[-1]}",
+            _with_words(names[0]) if not each else f"{names[0]} … {names[-1]}",
             f"{decimal(100 * share / total)}%{each}",
             f"{sensitivity:,}",
             f"± {ceil(sensitivity / share):,}",
         )
+
+
+def _with_words(name: str) -> str:
+    """The name of a table, and what it counts."""
+    counted = {statistic.name: statistic.words for statistic in (*STATISTICS, *TIME_STATISTICS)}
+    return f"{name}: {counted[name]}" if name in counted else name
 
 
 def _figures(line: BudgetLine) -> tuple[Fraction, int]:

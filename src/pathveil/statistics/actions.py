@@ -8,9 +8,9 @@ No location is named, so a few hundred cells say how people come back to places.
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.compiled import compiled
 from pathveil.statistics.denoise import Estimates, posterior
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import (
@@ -35,7 +35,7 @@ class Actions(Statistic):
     """See above."""
 
     name = "actions"
-    words = "stay, back, older, new, end: how people come back to places"
+    words = "how people come back: stay, go back, return to an older place, go on, end"
     adds, because = "h", "counting stops after h steps"
     stage = HABITS
 
@@ -89,16 +89,13 @@ def action_counts(
     return np.bincount(cells, minlength=ACTIONS * DISTINCT_SO_FAR * ACTIONS).reshape(SHAPE)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def action_cells(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int, steps: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
     """The (row, cell) pairs; at most ``steps`` for each row."""
-    most = 0
-    for row in range(len(offsets) - 1):
-        most += min(steps, offsets[row + 1] - offsets[row])
-    rows = np.empty(most, dtype=np.int32)
-    cells = np.empty(most, dtype=np.int16)
+    rows = np.empty(len(codes), dtype=np.int32)
+    cells = np.empty(len(codes), dtype=np.int16)
     seen = np.empty(steps + 1, dtype=np.int64)
     found = 0
     for row in range(len(offsets) - 1):
@@ -113,7 +110,9 @@ def action_cells(
             action = END
             if step < length:
                 there = codes[start + step]
-                action = _action(there, here, before, seen[:distinct], universe_size)
+                action = NEW
+                if there < universe_size and there in seen[:distinct]:
+                    action = STAY if there == here else BACK if there == before else OLDER
                 if action == NEW:
                     seen[distinct] = there
                     distinct += 1
@@ -122,21 +121,7 @@ def action_cells(
                 previous = action
             rows[found], cells[found] = row, situation * ACTIONS + action
             found += 1
-    return rows[:found], cells[:found]
-
-
-@njit(cache=True, nogil=True)
-def _action(there: int, here: int, before: int, seen: NDArray[np.int64], universe_size: int) -> int:
-    if there == universe_size:
-        return NEW
-    if there == here:
-        return STAY
-    if there == before:
-        return BACK
-    for place in seen:
-        if place == there:
-            return OLDER
-    return NEW
+    return rows[:found].copy(), cells[:found].copy()
 
 
 def possible_actions() -> NDArray[np.bool_]:

@@ -4,11 +4,12 @@ Moves and pairs are made of them, and the discovery of labels.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.compiled import compiled
 
-@njit(cache=True, nogil=True)
+
+@compiled
 def first_visits(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int, most: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.compiled import compiled
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.pairs import denoise_pairs
@@ -80,7 +80,7 @@ class Moves(Statistic):
         return denoise_pairs(table, first, second, first != second, possible, known)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def move_cells(
     visited: NDArray[np.int32], reached_from: NDArray[np.int32], universe_size: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -9,9 +9,9 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.compiled import compiled
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import (
@@ -33,7 +33,7 @@ class Pairs(Statistic):
     """See above."""
 
     name = "pairs"
-    words = "of locations visited together"
+    words = "of locations that one trajectory visits"
     adds = "d(d − 1)/2"
     because = "one for each pair of its first d distinct locations"
     stage = HABITS
@@ -109,7 +109,7 @@ def denoise_pairs(
     return Estimates(np.minimum(found.value, most), found.variance).listed(table.keys[possible])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pair_cells(
     visited: NDArray[np.int32], universe_size: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -137,7 +137,7 @@ def pair_cells(
     return rows[:found], cells[:found]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _listed_pairs(
     visited: NDArray[np.int32],
     size: int,

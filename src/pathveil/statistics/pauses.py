@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.compiled import compiled
 from pathveil.statistics.denoise import Estimates, posterior_means
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import (
@@ -28,7 +28,7 @@ class Pauses(Statistic):
     """See above."""
 
     name = "pauses"
-    words = "between two visits in a row, in slots"
+    words = "between two visits in a row, in slots of time"
     adds = "h − 1"
     because = "one for each of its first h visits but the first"
     stage = TIMES
@@ -66,7 +66,7 @@ class Pauses(Statistic):
         return posterior_means(table.counts, table.scale)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pauses(offsets: NDArray[np.int64], slots: NDArray[np.int32], most: int) -> NDArray[np.int64]:
     """The pauses of all rows, int64, in slots.
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.compiled import compiled
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import Known, OneCell, Rows, Scope, Statistic, Visit
@@ -28,7 +28,7 @@ class PrefixTreeLevel(OneCell):
         level: from 1.
     """
 
-    words = f"with an END child, each of {MOST_TREE_LEVELS} levels"
+    words = "how trajectories begin, and whether they end there"
     because = "it has one prefix of each length, or has ended"
     of_candidates = True
     dense_up_to = 0
@@ -96,7 +96,7 @@ def opened(scope: Scope, level: int) -> NDArray[np.int64]:
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(label != scope.named)))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _children(
     offsets: NDArray[np.int64],
     places: NDArray[np.int32],
@@ -119,7 +119,7 @@ def _children(
     return cells
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _passed(
     cells: NDArray[np.int64], keys: NDArray[np.int64], opened: NDArray[np.int64], end: int
 ) -> NDArray[np.int64]:

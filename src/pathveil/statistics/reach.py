@@ -7,9 +7,9 @@ reach however long it is, so this table says for a sensitivity of 1 how far the 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.compiled import compiled
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.shapes import DISTINCT_ENDS, PLAIN_MEDIAN
@@ -26,7 +26,7 @@ class Reach(OneCell):
     """See above."""
 
     name = "reach"
-    words = "how many candidates, and how many popular ones, in bins"
+    words = "how many frequent locations, and how many popular ones, are visited, in bins"
     because = "it visits one number of candidates, and of popular ones"
     stage = HABITS
     of_candidates = True
@@ -68,10 +68,11 @@ def reach_cells(
     """
     candidates, popular = _distinct(offsets, codes, bit)
     bins = _BIN[np.minimum(candidates, len(_BIN) - 1)]
-    return bins * POPULAR_BINS + np.minimum(popular, POPULAR_BINS - 1)
+    cells: NDArray[np.int64] = bins * POPULAR_BINS + np.minimum(popular, POPULAR_BINS - 1)
+    return cells
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _distinct(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], bit: NDArray[np.int8]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

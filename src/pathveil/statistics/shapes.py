@@ -7,9 +7,9 @@ to a doubling; distinct locations 1 to 12, then 13–16, 17–24 and more.
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.compiled import compiled
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import POPULARITY, Known, OneCell, Rows, Scope, Statistic, Visit
@@ -44,7 +44,7 @@ class Shapes(OneCell):
     """See above."""
 
     name = "shapes"
-    words = "(length, distinct locations), in bins"
+    words = "the number of visits and of different locations, in bins"
     because = "it has one shape"
     stage = POPULARITY
 
@@ -124,7 +124,7 @@ def shape_cells(
     return np.where(lengths > 0, length_bins(lengths) * DISTINCT_BINS + distinct_bins, -1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def distinct_locations(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int
 ) -> NDArray[np.int64]:

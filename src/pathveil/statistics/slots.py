@@ -6,9 +6,9 @@ A trajectory adds at most ``cap``, and all of it to one cell if its visits are i
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.compiled import compiled
 from pathveil.statistics.denoise import Estimates, posterior_means
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import (
@@ -62,7 +62,7 @@ class Slots(Statistic):
         return posterior_means(table.counts, table.scale)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def first_values(
     offsets: NDArray[np.int64], values: NDArray[np.int32], most: int
 ) -> NDArray[np.int64]:

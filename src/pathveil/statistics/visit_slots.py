@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.compiled import compiled
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import (
@@ -31,7 +31,7 @@ class VisitSlots(Statistic):
     """See above."""
 
     name = "visit slots"
-    words = "(candidate, slot)"
+    words = "where and when visits happen"
     adds = "h"
     because = "one for each of its first h visits"
     stage = TIMES
@@ -71,7 +71,7 @@ class VisitSlots(Statistic):
         return Estimates(found.value, found.variance, table.keys)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def visit_slots(
     offsets: NDArray[np.int64],
     places: NDArray[np.int32],

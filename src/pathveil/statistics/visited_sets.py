@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.compiled import compiled
 from pathveil.statistics.statistic import (
     DENSE_CELLS,
     HABITS,
@@ -61,7 +61,7 @@ class VisitedSets(OneCell):
         return (self,)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def visited_sets(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], bit: NDArray[np.int8]
 ) -> NDArray[np.int64]:

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.statistics.compiled import compiled
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import (
@@ -32,7 +32,7 @@ class Visits(Statistic):
     """See above."""
 
     name = "visits"
-    words = "the m-th visit to x, m ≤ 4"
+    words = "first, second, third and fourth visits to each location"
     adds, because = "h", "counting stops after h cells"
     stage = POPULARITY
 
@@ -85,7 +85,7 @@ class Visits(Statistic):
         return (self,)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def visit_cells(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int, cap: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
