@@ -114,24 +114,12 @@ def noisy_tables(trips):
     plan = MeasurementPlan.of(chosen)
     noise = Randomness(np.random.default_rng(7))  # noqa: TID251
     found = measure(database, plan, lambda _popularity: np.array([0, 1]), noise)
-    tables = getattr(found, "tables", None)
-    tables = (
-        {statistic.name: table for statistic, table in tables.items()}
-        if tables
-        else dict(zip([line.name for line in plan.lines()], in_order(found), strict=True))
-    )
-    told = {name: (one.keys.tolist(), one.counts.tolist()) for name, one in tables.items()}
+    told = {
+        statistic.name: (table.keys.tolist(), table.counts.tolist())
+        for statistic, table in found.tables.items()
+    }
+    assert list(told) == [line.name for line in plan.lines()]
     return told, unit_promise(chosen)
-
-
-def in_order(found):
-    first, times = found.popularity, found.times
-    return [
-        *(first.total, first.shapes, first.last_locations, first.visits),
-        *(found.actions, found.moves, found.pairs, found.visited_sets, found.reach),
-        *(level.table for level in found.tree),
-        *(times.first_slots, times.pauses, times.slots, times.visit_slots),
-    ]
 
 
 def test_tables_of_candidates_do_not_see_where_else_people_go():
