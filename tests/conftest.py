@@ -1,5 +1,7 @@
 """Settings for every test."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.commands import handle_signals
@@ -42,3 +44,18 @@ def pytest_fixture_setup(fixturedef, request):
 def pytest_runtest_call(item):
     with item.config.stash[NOISE].of(item.nodeid):
         return (yield)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How many combinations of sources, universes, rules and engines `tests.theorem` tried."""
+    told = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", None) == "call":
+                for name, numbers in report.user_properties:
+                    told.update(numbers if name == "combinations" else ())
+    if told:
+        terminalreporter.write_line(
+            f"Combinations of source, universe, rules and engine: {told['read']:,} read, with "
+            f"{told['neighbours']:,} neighbours; {told['refused']:,} refused for a stated reason."
+        )

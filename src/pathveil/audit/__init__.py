@@ -9,6 +9,7 @@ that the claim is false. No alarm is not a proof that it is true: the proof is o
 from pathveil.audit.attacking import AuditReport, Finding, audit
 from pathveil.audit.neighbours import NeighbouringPair, a_unit_with_three, neighbouring_pairs
 from pathveil.audit.observing import Mechanism, Observation, front_door
+from pathveil.audit.raw_neighbours import from_rows, raw_pairs
 from pathveil.audit.timed_neighbours import timed_pairs
 from pathveil.audit.zoned_neighbours import zoned_pairs
 
@@ -20,8 +21,10 @@ __all__ = [
     "Observation",
     "a_unit_with_three",
     "audit",
+    "from_rows",
     "front_door",
     "neighbouring_pairs",
+    "raw_pairs",
     "timed_pairs",
     "zoned_pairs",
 ]

@@ -114,6 +114,7 @@ def audit(
     runs: int = 16_384,
     false_alarm: float = FALSE_ALARM,
     progress: Progress = lambda _runs: None,
+    begins: str = "",
 ) -> AuditReport:
     """Try to catch a mechanism spending more than the ε it claims.
 
@@ -126,6 +127,7 @@ def audit(
         runs: runs per database, on average: the coin decides.
         false_alarm: the probability that a mechanism which keeps its claim raises an alarm.
         progress: told how many more runs are done, of 2·runs for each pair.
+        begins: where the attack begins, in words, if that is before the gate.
 
     Raises:
         ParameterError: if there is nothing to run.
@@ -144,7 +146,7 @@ def audit(
     public = chosen[0].parameters
     more = " with times" if public.time_grid else " with zones" if public.taxonomy else ""
     return AuditReport(
-        part=f"noisy prefix tree{more}, height {height} (methods basic and full)",
+        part=f"{begins}noisy prefix tree{more}, height {height} (methods basic and full)",
         claimed_epsilon=claim,
         height=height,
         lines=tuple(

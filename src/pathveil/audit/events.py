@@ -101,7 +101,8 @@ def _differences(pair: NeighbouringPair) -> Iterator[Event]:
 
 
 def _differences_on_level_1(pair: NeighbouringPair) -> Iterator[Event]:
-    if pair.parameters.taxonomy is not None:  # zones are there, and no locations
+    # Zones are there, and no locations; or labels that are yet to be discovered.
+    if pair.parameters.taxonomy is not None or pair.labels is not None:
         return
     watched, data = pair.path[0], pair.without
     begins = data.offsets[:-1][np.diff(data.offsets) > 0]

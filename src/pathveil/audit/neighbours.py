@@ -30,6 +30,8 @@ class NeighbouringPair:
         parameters: public; the same for both.
         path: codes; the nodes along it are watched, at most as many as there are levels.
         counts: how many trajectories of ``without`` pass each node of the path.
+        labels: what the auditor calls the locations, if their labels are to be discovered; None
+            if they are those of the universe.
     """
 
     name: str
@@ -38,6 +40,7 @@ class NeighbouringPair:
     parameters: Parameters
     path: tuple[int, ...]
     counts: tuple[int, ...]
+    labels: tuple[str, ...] | None = None
 
     @property
     def levels(self) -> int:
@@ -47,7 +50,8 @@ class NeighbouringPair:
     @property
     def candidates(self) -> list[str]:
         """What every node can be, by code."""
-        places, grid = self.without.universe.labels, self.parameters.time_grid
+        places = self.labels or self.without.universe.labels
+        grid = self.parameters.time_grid
         if grid is not None:
             return [f"{place} at {time}" for time in grid.labels for place in places]
         return [*places, *(self.parameters.taxonomy.labels if self.parameters.taxonomy else ())]
@@ -67,7 +71,7 @@ def neighbouring_pairs(epsilon: object = "1", height: int = 1) -> tuple[Neighbou
 
     Nobody visits "e" and "f" except a newcomer, and θ − 1 people visit "d".
     """
-    parameters = _parameters(epsilon, height, max_trajectories_per_unit=1)
+    parameters = pair_parameters(epsilon, height, max_trajectories_per_unit=1)
     theta = parameters.threshold
     crowd = _crowd(theta)
     shallow = ["ab"] * (4 * theta) + ["c"] * (2 * theta)
@@ -83,7 +87,7 @@ def neighbouring_pairs(epsilon: object = "1", height: int = 1) -> tuple[Neighbou
 
 def a_unit_with_three(epsilon: object = "1", height: int = 1) -> NeighbouringPair:
     """A seventh pair: the unit is a person with three trajectories, and c = 3 says so."""
-    parameters = _parameters(epsilon, height, max_trajectories_per_unit=3)
+    parameters = pair_parameters(epsilon, height, max_trajectories_per_unit=3)
     crowd = _crowd(parameters.threshold)
     return _pair("a unit with three", crowd, ["abc"] * 3, "abc", parameters)
 
@@ -92,8 +96,11 @@ def _crowd(theta: int) -> Trips:
     return ["abc"] * (4 * theta) + ["c"] * (2 * theta) + ["d"] * (theta - 1)
 
 
-def _parameters(epsilon: object, height: int, max_trajectories_per_unit: int) -> Parameters:
-    """θ is two noise scales: low enough that empty children pass often, so that they are seen."""
+def pair_parameters(epsilon: object, height: int, max_trajectories_per_unit: int) -> Parameters:
+    """Public parameters of a pair.
+
+    θ is two noise scales: low enough that empty children pass often, so that they are seen.
+    """
     budget = Budget.parse(epsilon)  # type: ignore[arg-type]  # it checks
     scale = Fraction(height * max_trajectories_per_unit) / budget.epsilon
     return Parameters.choose(

@@ -9,6 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 from pathveil.audit.attacking import FALSE_ALARM, AuditReport, Progress, audit
 from pathveil.audit.neighbours import NeighbouringPair, a_unit_with_three, neighbouring_pairs
+from pathveil.audit.observing import Mechanism, front_door
+from pathveil.audit.raw_neighbours import from_rows, raw_pairs
 from pathveil.audit.tables import audit_tables
 from pathveil.audit.timed_neighbours import timed_pairs
 from pathveil.audit.zoned_neighbours import zoned_pairs
@@ -16,6 +18,7 @@ from pathveil.errors import ParameterError
 
 HEIGHTS = (1, 3)  # at 1 all of ε stands in one count; at 3 it is divided over levels
 TIMED_HEIGHT = 2  # the least at which a step has a time before it
+RAW_HEIGHT = 1  # the least: what is attacked lies before the gate
 ZONED_HEIGHT = 1  # the budget is divided over zones and locations even then
 TREE_EPSILON, TABLES_EPSILON, TABLES_HEIGHT = "1", "8", 8
 PACKAGES = ("pathveil", "numpy", "numba", "llvmlite", "scipy")
@@ -63,8 +66,8 @@ def audit_software(
     Args:
         method: "basic" or "full" (both are made of the same noisy tree), "calibrated" or "all".
         epsilon: the claim; 1 for trees and 8 for tables if None.
-        height: h; if None trees of height 1 and 3, with times 2, with zones 1, and tables of
-            height 8.
+        height: h; if None trees of height 1 and 3, with times 2, with zones 1, from rows 1, and
+            tables of height 8.
         runs: runs per database, on average.
         false_alarm: shared equally by the parts.
         progress: told which share of the work is done, 0 to 1.
@@ -99,14 +102,28 @@ def _parts(
             parts.append(_tree(pairs, runs))
         parts.append(_tree(timed_pairs(claim, height or TIMED_HEIGHT), runs))
         parts.append(_tree(zoned_pairs(claim, height or ZONED_HEIGHT), runs))
+        raw = raw_pairs(claim, height or RAW_HEIGHT)
+        parts.append(_tree(raw, runs, from_rows, begins="rows of files, read, then the "))
     if method in ("all", "calibrated"):
         parts.append((2 * runs, _tables(epsilon, height, runs)))
     return parts
 
 
-def _tree(pairs: tuple[NeighbouringPair, ...], runs: int) -> tuple[int, Part]:
+def _tree(
+    pairs: tuple[NeighbouringPair, ...],
+    runs: int,
+    mechanism: Mechanism = front_door,
+    begins: str = "",
+) -> tuple[int, Part]:
     def run(false_alarm: float, progress: Progress) -> AuditReport:
-        return audit(pairs=pairs, runs=runs, false_alarm=false_alarm, progress=progress)
+        return audit(
+            mechanism,
+            pairs=pairs,
+            runs=runs,
+            false_alarm=false_alarm,
+            progress=progress,
+            begins=begins,
+        )
 
     return 2 * runs * len(pairs), run
 

@@ -1,0 +1,248 @@
+"""The product of sources, universes, rules and engines, and what the theorem says of each of them.
+
+*The trajectories of a unit are a function of that unit's rows and of public parameters.* So for
+people's rows D and any rows of one more unit u, placed anywhere among them, the trajectories of
+D ∪ u are those of D and at most c more. `check` says so of one combination, from the real source
+to the trajectories that the engine counts. A combination that the product refuses must be one that
+`refusal` expects, for the reason that it states.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import pytest
+from tests.theorem import people
+from tests.theorem.sources import SOURCES, Place, SourceKind, names_of
+from tests.theorem.universes import UNIVERSES, Territory, territory
+
+from pathveil.errors import PathveilError
+from pathveil.model.parameters import Parameters
+from pathveil.model.time_grid import TimeGrid
+from pathveil.raw.counting.sql_counter import SqlCounter
+from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines import Engine
+from pathveil.raw.sources import arrow_columns, csv_lines, parquet_file
+from pathveil.raw.sources.databases import duckdb_file, sqlite_file
+
+# "unordered": no order column, the order of the source decides.
+SPLITS = ("none", "unordered", "whole", "day", "week", "gap:30min")
+KEEPS = ("first", "sample")
+ENGINES = ("memory", "duckdb", "spark")
+TIMED = (False, True)
+CAPS = (1, 2)
+HEIGHT = 12
+_GRID = TimeGrid.parse("1h", "America/Montreal")
+_SEED = 20_260_302
+_PIECE_ROWS, _BLOCK = 5, 64
+_DATABASES = ("postgresql", "sqlite", "duckdb")
+
+
+class BreachError(AssertionError):
+    """One unit changed what others contribute, or contributes more than c itself."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One combination.
+
+    Attributes:
+        source: the kind of source.
+        universe: the kind of universe.
+        split: how visits are split.
+        keep: which trajectories of a unit are kept.
+        engine: what counts.
+        timed: whether there is a time grid.
+        cap: c.
+    """
+
+    source: SourceKind
+    universe: str
+    split: str
+    keep: str
+    engine: str
+    timed: bool
+    cap: int
+
+    def __str__(self) -> str:
+        times = "timed" if self.timed else "untimed"
+        parts = (self.universe, self.split, self.keep, self.engine, times, f"c = {self.cap}")
+        return f"{self.source.name} | {' | '.join(parts)}"
+
+    @cached_property
+    def refusal(self) -> str | None:
+        """What the product says if it can't do that; a pattern. None if it can."""
+        return next((why for why, holds in _REFUSALS.items() if holds(self)), None)
+
+    @property
+    def is_void(self) -> bool:
+        """Whether there is no such thing.
+
+        Whole numbers are not the names of cells; and in a column of objects, if an order column
+        says that a row is a visit, a list is not a location.
+        """
+        columns = self.source.columns
+        if not columns.is_list:
+            return False
+        if self.source.is_object:
+            return self.timed
+        return columns.where.numbered and self.universe in ("grid", "h3")
+
+
+_REFUSALS = {
+    "engine 'spark' needs a cluster": (
+        lambda case: case.engine == "spark" and case.source.family != "spark"
+    ),
+    "counted by the engine 'spark' only": (
+        lambda case: case.engine != "spark" and case.source.family == "spark"
+    ),
+    "can't discover a universe": (
+        lambda case: case.engine != "memory" and case.universe == "discovered"
+    ),
+    "split by the times of an order column|which have an order of their own": (
+        lambda case: case.source.columns.is_list
+        and (case.timed or case.split not in ("none", "unordered"))
+    ),
+    "returns rows in no order of its own": (
+        lambda case: case.source.family in _DATABASES and case.split == "unordered"
+        and not case.timed
+    ),
+    "Rows of a Spark table have no order": (
+        lambda case: case.source.family == "spark" and case.split == "unordered"
+        and not case.timed and not case.source.columns.is_list
+    ),
+    "dtype object, which does not say whether a row is one visit or a list": (
+        lambda case: case.source.is_object and (
+            case.source.columns.is_list
+            or (case.split == "unordered" and not case.timed
+                and case.universe not in ("grid", "h3"))
+        )
+    ),
+    "holds floats, which can't tell whole numbers": lambda case: "float ids" in case.source.name,
+}  # fmt: skip
+
+
+def all_cases(families: Sequence[str] | None = None) -> Iterator[Case]:
+    """The whole product, refused combinations included."""
+    for choice in product(SOURCES, UNIVERSES, SPLITS, KEEPS, ENGINES, TIMED, CAPS):
+        case = Case(*choice)
+        if families is None or case.source.family in families:
+            yield case
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A combination with its universe and its people."""
+
+    case: Case
+    place: Place
+    land: Territory
+    rows: list[people.Row]
+
+    @classmethod
+    def of(cls, case: Case, place: Place) -> "Setting":
+        land = territory(case.universe, is_list=case.source.columns.is_list)
+        rows = people.ordinary(case.source.columns, land.labels, points=land.points)
+        return cls(case, place, land, rows)
+
+    def trajectories(self, rows: list[people.Row]) -> Counter:
+        """The trajectories that the engine counts, by labels (and slots)."""
+        case = self.case
+        source, reading = case.source.write(rows, names_of(rows), self.place)
+        engine = Engine.choose(case.engine, source, self._parameters())
+        universe = self.land.universe
+        with engine.open(source, universe, HEIGHT, **reading, **self._reading()) as opened:
+            return labelled(opened)
+
+    def _parameters(self) -> Parameters:
+        is_open = isinstance(self.land.universe, str)
+        return Parameters.choose(
+            epsilon="1",
+            height=HEIGHT,
+            universe_size=None if is_open else len(self.land.universe),
+            delta="1/1000000" if is_open else None,
+            max_trajectories_per_unit=self.case.cap,
+            time_grid=_GRID if self.case.timed else None,
+        )
+
+    def _reading(self) -> dict[str, Any]:
+        case, reading = self.case, {"unit": "who", "location": "where"}
+        if self.land.points is not None:
+            reading = {"unit": "who", "latitude": "lat", "longitude": "lng"}
+        if case.split in ("none", "unordered"):
+            # Of lists the rows are trajectories in one of the two, and parts of them in the other.
+            if case.split == "none" or not case.source.columns.is_list:
+                reading["trajectory"] = "trip"
+        else:
+            reading |= {"split": case.split}
+        if case.timed:
+            reading |= {"time": "when", "time_grid": _GRID}
+        elif case.split != "unordered" and not case.source.columns.is_list:
+            reading["order"] = "when"
+            if case.split != "none":
+                reading["time_zone"] = _GRID.time_zone
+        return reading | {
+            "keep": case.keep,
+            "keep_seed": _SEED if case.keep == "sample" else None,
+            "max_trajectories_per_unit": case.cap,
+        }
+
+
+def labelled(opened: Any) -> Counter:
+    """The multiset of trajectories that an engine holds, by labels, with slots if there are any."""
+    if isinstance(opened, TrajectoryDatabase):
+        bounds = zip(opened.offsets[:-1].tolist(), opened.offsets[1:].tolist(), strict=True)
+        codes = opened.codes.tolist()
+        rows = [codes[start:stop] for start, stop in bounds]
+    else:
+        rows = [[code for code in row if code >= 0] for row in held(opened)]
+    labels, size = opened.universe.labels, max(len(opened.universe), 1)
+    return Counter(
+        tuple((code // size, labels[code % size]) for code in row[:HEIGHT]) for row in rows
+    )
+
+
+def held(counter: SqlCounter) -> list[Sequence[int]]:
+    """The table of trajectories that a database counts."""
+    if counter.engine == "duckdb":
+        return counter._connection.execute("SELECT * FROM trajectories").fetchall()
+    return [tuple(row) for row in counter._kept.collect()]
+
+
+def check(setting: Setting, before: Counter, hostile: list[people.Row], where: str) -> None:
+    """One more unit's rows: everybody else's trajectories are the same, and at most c are new.
+
+    Raises:
+        BreachError: if not.
+    """
+    rows = people.placed(setting.rows, hostile, where)
+    try:
+        after = setting.trajectories(rows)
+    except PathveilError as error:
+        raise BreachError(f"{setting.case}: one unit stops the run: {error}") from error
+    if lost := before - after:
+        raise BreachError(f"{setting.case}: one unit changes others': {sorted(lost)[:2]}")
+    if (after - before).total() > setting.case.cap:
+        raise BreachError(f"{setting.case}: one unit has more than {setting.case.cap}")
+
+
+def expect_refusal(setting: Setting) -> None:
+    """A refusal is by the type of things: the same with and without the unit, and as stated."""
+    columns, land = setting.case.source.columns, setting.land
+    hostile = people.flood(columns, land.labels, points=land.points)
+    messages = []
+    for rows in (setting.rows, people.placed(setting.rows, hostile, "everywhere")):
+        with pytest.raises(PathveilError, match=setting.case.refusal) as caught:
+            setting.trajectories(rows)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def small_pieces(patch: pytest.MonkeyPatch) -> None:
+    """Sources in pieces of a few rows: what decides for a piece must not decide for others."""
+    for module in (arrow_columns, parquet_file, duckdb_file, sqlite_file):
+        patch.setattr(module, "PIECE_ROWS", _PIECE_ROWS)
+    patch.setattr(csv_lines, "BLOCK", _BLOCK)

@@ -1,0 +1,539 @@
+"""Every kind of source that the product reads, with every type of column that it can carry.
+
+A `SourceKind` writes rows to a file, a database or a table in memory and says how they are read.
+"""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tests.theorem import columns as kinds
+from tests.theorem.columns import Kind
+from tests.theorem.people import Columns, Row
+
+LABELLED = ("who", "trip", "when", "where")
+LOCATED = ("who", "trip", "when", "lat", "lng")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a source may be written: a folder, a PostgreSQL server, a Spark session."""
+
+    folder: Path
+    server: Any = None
+    session: Any = None
+
+
+@dataclass(frozen=True)
+class SourceKind:
+    """A kind of source.
+
+    Attributes:
+        name: what it is called; the part before the colon is the family.
+        columns: the kinds of its columns.
+        write: rows, names and a place in, the source and how to read it out.
+    """
+
+    name: str
+    columns: Columns
+    write: Callable[[Sequence[Row], Sequence[str], Place], tuple[Any, dict[str, Any]]]
+
+    @property
+    def family(self) -> str:
+        """CSV, Parquet, pandas and so on."""
+        return self.name.partition(":")[0]
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it has columns of pandas' dtype object, which says nothing about the values."""
+        return self.family == "pandas" and self.columns.where.name.startswith("object")
+
+
+def names_of(rows: Sequence[Row]) -> Sequence[str]:
+    """The names of the columns of some rows."""
+    return LOCATED if len(rows[0]) == len(LOCATED) else LABELLED
+
+
+# CSV: bytes, in three dialects. A cell with a delimiter, a quote or a line end is quoted, and
+# some cells are left as they are, as broken exports do.
+
+
+def _csv(delimiter: bytes, newline: bytes, start: bytes, *, quoted: bool):
+    def cell(value: bytes | None) -> bytes:
+        if value is None:
+            return b""
+        if quoted:
+            return b'"' + value.replace(b'"', b'""') + b'"'
+        return value
+
+    def write(rows, names, place):
+        lines = [delimiter.join(name.encode() for name in names)]
+        lines += [delimiter.join(map(cell, row)) for row in rows]
+        path = place.folder / "rows.csv"
+        path.write_bytes(start + newline.join(lines))
+        return path, {}
+
+    return write
+
+
+CSV_TEXT = Kind(
+    **{
+        **kinds.BYTES.__dict__,
+        "where": lambda place: ("b", "a", "é", "10", "A b")[place].encode(),
+        "label": str.encode,
+    }
+)
+_BYTES = Columns(*[CSV_TEXT] * 4)
+
+
+# Arrow: what Parquet, polars, pandas and Spark take over.
+
+
+def arrow_table(types: dict[str, Any], rows: Sequence[Row], names: Sequence[str]) -> pa.Table:
+    """Rows with columns of some types, by name; all columns that are not named are ``who``'s."""
+    cells = list(zip(*rows, strict=True))
+    return pa.table({
+        name: _array(column, types.get(name, types["who"]))
+        for name, column in zip(names, cells, strict=True)
+    })  # fmt: skip
+
+
+def _array(cells: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_dictionary(kind):
+        return pa.array(cells, kind.value_type).dictionary_encode().cast(kind)
+    if pa.types.is_temporal(kind):
+        return pa.array(cells, pa.int32() if kind == pa.date32() else pa.int64()).view(kind)
+    return pa.array(cells, kind)
+
+
+def _types(who, when=None, where=None, degrees=None) -> dict[str, Any]:
+    where = where or who
+    degrees = degrees or where
+    return {"who": who, "trip": who, "when": when or who, "where": where, "lat": degrees,
+            "lng": degrees}  # fmt: skip
+
+
+_STRING, _F64 = pa.string(), pa.float64()
+_SMALL = pa.dictionary(pa.int8(), pa.string())
+ARROW: dict[str, tuple[Columns, dict[str, Any]]] = {
+    "string": (Columns(*[kinds.TEXT] * 4), _types(_STRING)),
+    "large_string": (Columns(*[kinds.TEXT] * 4), _types(pa.large_string())),
+    "string_view": (Columns(*[kinds.TEXT] * 4), _types(pa.string_view())),
+    "binary": (Columns(*[kinds.BYTES] * 4), _types(pa.binary())),
+    "dictionary": (Columns(*[kinds.TEXT] * 4), _types(pa.dictionary(pa.int32(), _STRING))),
+    "int64": (Columns(*[kinds.INT64] * 4), _types(pa.int64())),
+    "uint64": (Columns(*[kinds.UINT64] * 3, kinds.INT64), _types(pa.uint64(), degrees=pa.int64())),
+    "decimal": (
+        Columns(kinds.WHOLE_DECIMAL, kinds.DECIMAL, kinds.WHOLE_DECIMAL, kinds.DECIMAL),
+        _types(pa.decimal128(38, 0), pa.decimal128(38, 6), degrees=pa.decimal128(38, 6)),
+    ),
+    "floats": (
+        Columns(kinds.INT64, kinds.FLOAT, kinds.INT64, kinds.FLOAT),
+        _types(pa.int64(), _F64, degrees=_F64),
+    ),
+    "float ids": (Columns(*[kinds.FLOAT_IDS] * 4), _types(_F64)),
+    "date": (
+        Columns(kinds.TEXT, kinds.DAYS, kinds.TEXT, kinds.FLOAT),
+        _types(_STRING, pa.date32(), degrees=_F64),
+    ),
+    **{
+        f"timestamp {kind.name} {zone or 'without zone'}": (
+            Columns(kinds.TEXT, kind, kinds.TEXT, kinds.FLOAT),
+            _types(_STRING, pa.timestamp(kind.name, zone), degrees=_F64),
+        )
+        for kind, zone in (
+            (kinds.SECONDS, None), (kinds.MILLIS, "UTC"), (kinds.MICROS, "Asia/Kolkata"),
+            (kinds.MICROS, None), (kinds.NANOS, None), (kinds.NANOS, "America/New_York"),
+        )
+    },
+}  # fmt: skip
+_TEXT_LISTS = Columns(kinds.TEXT, kinds.TEXT, kinds.TEXT, kinds.FLOAT, is_list=True)
+_INT_LISTS = Columns(kinds.INT64, kinds.INT64, kinds.INT64, kinds.FLOAT, is_list=True)
+LISTS: dict[str, tuple[Columns, dict[str, Any]]] = {
+    "list of string": (_TEXT_LISTS, _types(_STRING, where=pa.list_(_STRING))),
+    "large_list": (_TEXT_LISTS, _types(_STRING, where=pa.large_list(pa.large_string()))),
+    "list_view": (_TEXT_LISTS, _types(_STRING, where=pa.list_view(_STRING))),
+    "list of int64": (_INT_LISTS, _types(pa.int64(), where=pa.list_(pa.int64()))),
+}
+
+
+def _arrow(types):
+    return lambda rows, names, _place: (arrow_table(types, rows, names), {})
+
+
+def _batches(types):
+    """Two batches, so that a dictionary column has two dictionaries."""
+
+    def write(rows, names, _place):
+        parts = [rows[: len(rows) // 2], rows[len(rows) // 2 :]]
+        tables = [arrow_table(types, part, names) for part in parts if part]
+        return pa.concat_tables(tables), {}
+
+    return write
+
+
+def _parquet(types, **options):
+    def write(rows, names, place):
+        path = place.folder / "rows.parquet"
+        pq.write_table(arrow_table(types, rows, names), path, **options)
+        return path, {}
+
+    return write
+
+
+def _parquet_folder(types):
+    def write(rows, names, place):
+        folder = place.folder / "parts"
+        folder.mkdir(exist_ok=True)
+        half = len(rows) // 2
+        for number, part in enumerate((rows[:half], rows[half:])):
+            pq.write_table(arrow_table(types, part, names), folder / f"{number}.parquet")
+        return folder, {}
+
+    return write
+
+
+def _polars(types, change=lambda frame: frame):
+    return lambda rows, names, _place: (
+        change(pl.from_arrow(arrow_table(types, rows, names))),
+        {},
+    )
+
+
+def _pandas_arrow(types, *, chunks: int = 1):
+    def write(rows, names, _place):
+        size = max(-(-len(rows) // chunks), 1)
+        parts = [rows[at : at + size] for at in range(0, len(rows), size)]
+        table = pa.concat_tables([arrow_table(types, part, names) for part in parts])
+        return table.to_pandas(types_mapper=pd.ArrowDtype), {}
+
+    return write
+
+
+def _pandas(dtypes: Callable[[str], Any]):
+    """A frame whose columns are made one by one; a dtype may be a function of the cells."""
+
+    def write(rows, names, _place):
+        made = {}
+        for name, column in zip(names, zip(*rows, strict=True), strict=True):
+            dtype = dtypes(name)
+            made[name] = dtype(column) if callable(dtype) else pd.Series(list(column), dtype=dtype)
+        return pd.DataFrame(made), {}
+
+    return write
+
+
+def _objects(column):
+    cells = np.empty(len(column), dtype=object)
+    cells[:] = list(column)
+    return pd.Series(cells, dtype=object)
+
+
+def _list_objects(column):
+    cells = np.empty(len(column), dtype=object)
+    for i, value in enumerate(column):
+        cells[i] = value
+    return pd.Series(cells, dtype=object)
+
+
+def _category(column):
+    return pd.Series(pd.Categorical(list(column)))
+
+
+def _whole(dtype):
+    """Whole numbers and nulls; pandas itself would take such a list through floats."""
+
+    def make(column):
+        missing = np.array([cell is None for cell in column])
+        cells = np.array([cell or 0 for cell in column], dtype=dtype)
+        return pd.Series(pd.arrays.IntegerArray(cells, missing))
+
+    return make
+
+
+def _moments(zone):
+    def make(column):
+        ticks = [pd.NaT.value if tick is None else tick for tick in column]
+        values = pd.Series(np.array(ticks, dtype=np.int64).view("datetime64[ns]"))
+        return values if zone is None else values.dt.tz_localize("UTC").dt.tz_convert(zone)
+
+    return make
+
+
+def _by_role(who, when, degrees=None):
+    def dtype(name):
+        if name == "when":
+            return when
+        return degrees if degrees is not None and name in ("lat", "lng") else who
+
+    return dtype
+
+
+def _sql(create, kinds_of, insert):
+    def write(rows, names, place):
+        listed = ", ".join(f'"{name}" {kinds_of(name)}' for name in names)
+        return insert(place, f"({listed})", rows, create)
+
+    return write
+
+
+def _sqlite(place, listed, rows, _create):
+    path = place.folder / "rows.sqlite"
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"CREATE TABLE visits {listed}")
+        marks = ", ".join("?" * len(rows[0]))
+        connection.executemany(f"INSERT INTO visits VALUES ({marks})", rows)
+    return path, {"table": "visits"}
+
+
+def _duckdb(types: dict[str, Any], casts: dict[str, str]):
+    """Through Arrow, which is quick; a cast gives the types that only DuckDB has."""
+
+    def write(rows, names, place):
+        import duckdb
+
+        path = place.folder / "rows.duckdb"
+        path.unlink(missing_ok=True)
+        with duckdb.connect(str(path)) as connection:
+            connection.register("given", arrow_table(types, rows, names))
+            listed = ", ".join(
+                f'CAST("{name}" AS {casts[name]}) AS "{name}"' if name in casts else f'"{name}"'
+                for name in names
+            )
+            connection.execute(f"CREATE TABLE visits AS SELECT {listed} FROM given")
+        return path, {"table": "visits"}
+
+    return write
+
+
+def _postgresql(kinds_of: Callable[[str], str], literal: Callable[[str, Any], Any]):
+    def write(rows, names, place):
+        import psycopg
+
+        with psycopg.connect(place.server.owner, autocommit=True) as connection:
+            listed = ", ".join(f'"{name}" {kinds_of(name)}' for name in names)
+            connection.execute("DROP TABLE IF EXISTS theorem")
+            connection.execute(f"CREATE TABLE theorem ({listed})")
+            with connection.cursor().copy("COPY theorem FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row([literal(n, v) for n, v in zip(names, row, strict=True)])
+        return place.server.address, {"table": "theorem"}
+
+    return write
+
+
+# PostgreSQL's text holds no NUL; its times are written as text, the infinities among them.
+PG_TEXT = Kind(
+    **{
+        **kinds.TEXT.__dict__,
+        "forms": tuple(form for form in kinds.TEXT.forms if form != "\0"),
+        "nasty": tuple(junk for junk in kinds.TEXT.nasty if junk is None or "\0" not in junk),
+    }
+)
+PG_TIMES = Kind(
+    **{
+        **PG_TEXT.__dict__,
+        "when": kinds.iso,
+        "nasty": (
+            None, "infinity", "-infinity", "0001-01-01", "4713-01-01 BC", "294276-12-31",
+            "9999-12-31 23:59:60",
+        ),
+    }
+)  # fmt: skip
+PG_NUMERIC = Kind(
+    **{
+        **kinds.DECIMAL.__dict__,
+        "nasty": (None, "NaN", "Infinity", "-Infinity", "1e400", "1e-400", "1.5", "-0.0"),
+    }
+)
+_PG_TYPES = {
+    "text": (Columns(*[PG_TEXT] * 4), lambda _name: "text"),
+    "bigint": (Columns(*[kinds.INT64] * 4), lambda _name: "bigint"),
+    "numeric": (Columns(*[PG_NUMERIC] * 4), lambda _name: "numeric"),
+    "timestamp": (
+        Columns(PG_TEXT, PG_TIMES, PG_TEXT, kinds.FLOAT),
+        lambda name: {"when": "timestamp", "lat": "float8", "lng": "float8"}.get(name, "varchar"),
+    ),
+    "timestamptz": (
+        Columns(PG_TEXT, PG_TIMES, PG_TEXT, kinds.FLOAT),
+        lambda name: {"when": "timestamptz", "lat": "float8", "lng": "float8"}.get(name, "text"),
+    ),
+    "date": (
+        Columns(PG_TEXT, PG_TIMES, PG_TEXT, kinds.FLOAT),
+        lambda name: {"when": "date", "lat": "float8", "lng": "float8"}.get(name, "text"),
+    ),
+}
+_DUCKDB_TYPES = {
+    "varchar": ("string", {}),
+    "bigint": ("int64", {}),
+    "hugeint": ("int64", {"who": "HUGEINT", "where": "HUGEINT"}),
+    "decimal": ("decimal", {}),
+    "timestamp": ("timestamp us without zone", {}),
+    "timestamptz": ("timestamp us Asia/Kolkata", {}),
+    "double": ("floats", {}),
+    "float ids": ("float ids", {}),
+}
+_SPARK_TYPES = (
+    "string", "int64", "decimal", "floats", "float ids", "date", "timestamp us without zone",
+    "timestamp us Asia/Kolkata",
+)  # fmt: skip
+
+
+def _spark(types):
+    return lambda rows, names, place: (
+        place.session.createDataFrame(arrow_table(types, rows, names)).repartition(2),
+        {},
+    )
+
+
+def _all_sources() -> list[SourceKind]:
+    found = [
+        SourceKind("csv:plain", _BYTES, _csv(b",", b"\n", b"", quoted=False)),
+        SourceKind("csv:quoted", _BYTES, _csv(b";", b"\r\n", b"\xef\xbb\xbf", quoted=True)),
+        SourceKind("csv:tabs", _BYTES, _csv(b"\t", b"\r", b"", quoted=False)),
+    ]
+    found += [SourceKind(f"arrow:{n}", c, _arrow(t)) for n, (c, t) in (ARROW | LISTS).items()]
+    found += [
+        SourceKind(f"arrow:{name}, two batches", ARROW[name][0], _batches(ARROW[name][1]))
+        for name in ("string", "dictionary")
+    ]
+    found += [
+        SourceKind(f"parquet:{n}", c, _parquet(t, row_group_size=7))
+        for n, (c, t) in (ARROW | LISTS).items()
+        if "view" not in n and "timestamp s" not in n  # which Parquet does not have
+    ]
+    found += [
+        SourceKind(f"parquet:{name}, a folder", c, _parquet_folder(t))
+        for name, (c, t) in ARROW.items()
+        if name in ("string", "int64")
+    ]
+    found += [
+        SourceKind(f"polars:{n}", c, _polars(t))
+        for n, (c, t) in (ARROW | LISTS).items()
+        if n
+        not in (
+            "large_string",
+            "string_view",
+            "list_view",
+            "large_list",
+            "timestamp s without zone",
+        )
+    ]
+    found.append(
+        SourceKind(
+            "polars:Categorical",
+            ARROW["string"][0],
+            _polars(
+                ARROW["string"][1], lambda frame: frame.with_columns(pl.all().cast(pl.Categorical))
+            ),
+        )
+    )
+    found += _pandas_sources()
+    found += [
+        SourceKind(
+            "sqlite:without types", Columns(*[kinds.SQLITE] * 4), _sql("", lambda _n: "", _sqlite)
+        ),
+        SourceKind("sqlite:text", Columns(*[PG_TEXT] * 4), _sql("", lambda _n: "TEXT", _sqlite)),
+        SourceKind(
+            "sqlite:integer", Columns(*[kinds.INT64] * 4), _sql("", lambda _n: "INTEGER", _sqlite)
+        ),
+        SourceKind(
+            "sqlite:real",
+            Columns(kinds.INT64, kinds.SQLITE, kinds.INT64, kinds.SQLITE),
+            _sql("", lambda n: "REAL" if n in ("lat", "lng", "when") else "INTEGER", _sqlite),
+        ),
+    ]
+    for name, (kind, casts) in _DUCKDB_TYPES.items():
+        columns, types = ARROW[kind]
+        if kind.startswith(("string", "timestamp")):
+            columns = Columns(PG_TEXT, PG_TEXT if kind == "string" else columns.when, PG_TEXT,
+                              PG_TEXT if kind == "string" else columns.degrees)  # fmt: skip
+        found.append(SourceKind(f"duckdb:{name}", columns, _duckdb(types, casts)))
+    found += [
+        SourceKind(f"postgresql:{n}", c, _postgresql(t, lambda _name, value: value))
+        for n, (c, t) in _PG_TYPES.items()
+    ]
+    for name in _SPARK_TYPES:
+        found.append(SourceKind(f"spark:{name}", ARROW[name][0], _spark(ARROW[name][1])))
+    for name in ("list of string", "list of int64"):
+        found.append(SourceKind(f"spark:{name}", LISTS[name][0], _spark(LISTS[name][1])))
+    return found
+
+
+def _pandas_sources() -> list[SourceKind]:
+    text, numbers = Columns(*[kinds.TEXT] * 4), Columns(*[kinds.INT64] * 4)
+    times = Columns(kinds.TEXT, kinds.NANOS, kinds.TEXT, kinds.FLOAT)
+    found = [
+        SourceKind("pandas:object", Columns(*[kinds.OBJECT] * 4), _pandas(lambda _n: _objects)),
+        SourceKind(
+            "pandas:object, of times",
+            Columns(*[kinds.OBJECT_TIMES] * 4),
+            _pandas(lambda _n: _objects),
+        ),
+        SourceKind(
+            "pandas:object, of numbers",
+            Columns(*[kinds.OBJECT_NUMBERS] * 4),
+            _pandas(lambda _n: _objects),
+        ),
+        SourceKind("pandas:str", text, _pandas(lambda _n: "str")),
+        SourceKind("pandas:string", text, _pandas(lambda _n: "string")),
+        SourceKind("pandas:string[python]", text, _pandas(lambda _n: "string[python]")),
+        SourceKind("pandas:category of text", text, _pandas(lambda _n: _category)),
+        SourceKind("pandas:category of numbers", numbers, _pandas(lambda _n: _category)),
+        SourceKind("pandas:Int64", numbers, _pandas(lambda _n: _whole(np.int64))),
+        SourceKind("pandas:int64", Columns(*[kinds.PLAIN_INT64] * 4), _pandas(lambda _n: "int64")),
+        SourceKind(
+            "pandas:UInt64",
+            Columns(*[kinds.UINT64] * 3, kinds.FLOAT),
+            _pandas(_by_role(_whole(np.uint64), _whole(np.uint64), "float64")),
+        ),
+        SourceKind(
+            "pandas:float64 order",
+            Columns(kinds.INT64, kinds.FLOAT, kinds.INT64, kinds.FLOAT),
+            _pandas(_by_role(_whole(np.int64), "float64", "float64")),
+        ),
+        SourceKind(
+            "pandas:Float64 order",
+            Columns(kinds.INT64, kinds.FLOAT, kinds.INT64, kinds.FLOAT),
+            _pandas(_by_role(_whole(np.int64), "Float64", "Float64")),
+        ),
+        SourceKind(
+            "pandas:float ids", Columns(*[kinds.FLOAT_IDS] * 4), _pandas(lambda _n: "float64")
+        ),
+        SourceKind("pandas:datetime64", times, _pandas(_by_role("str", _moments(None), "float64"))),
+        SourceKind(
+            "pandas:datetime64 with zone",
+            times,
+            _pandas(_by_role("str", _moments("America/New_York"), "float64")),
+        ),
+        SourceKind(
+            "pandas:lists",
+            Columns(kinds.OBJECT, kinds.OBJECT, kinds.OBJECT, kinds.FLOAT, is_list=True),
+            _pandas(lambda _n: _list_objects),
+        ),
+    ]
+    found += [
+        SourceKind(f"pandas:ArrowDtype {n}", c, _pandas_arrow(t))
+        for n, (c, t) in (ARROW | LISTS).items()
+        if "view" not in n
+    ]
+    found.append(
+        SourceKind(
+            "pandas:ArrowDtype dictionary of int8, in chunks",
+            text,
+            _pandas_arrow(_types(_SMALL), chunks=3),
+        )
+    )
+    return found
+
+
+SOURCES = _all_sources()
