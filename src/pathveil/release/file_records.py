@@ -1,6 +1,7 @@
 """The files of a bundle and their hashes: is everything there, unchanged, and nothing added?"""
 
 import hashlib
+import os
 from pathlib import Path
 
 from pathveil.errors import ReleaseError
@@ -20,7 +21,8 @@ INTERNAL_MARK = "INTERNAL"
 
 def file_records(folder: Path) -> dict[str, FileRecord]:
     """The size and hash of every file of a folder, by name."""
-    return {path.name: _record(path) for path in sorted(folder.iterdir())}
+    records = {path.name: _record(path) for path in sorted(folder.iterdir())}
+    return {name: record for name, record in records.items() if record is not None}
 
 
 def check_files(directory: Path, certificate: Certificate) -> None:
@@ -33,7 +35,7 @@ def check_files(directory: Path, certificate: Certificate) -> None:
     _check_listing(certificate)
     _check_names(directory, set(certificate.files))
     for name, record in certificate.files.items():
-        if _record(directory / name) != record:
+        if _record(directory / name, record.bytes) != record:
             raise ReleaseError(f"{directory / name} was changed after it was published.")
 
 
@@ -73,9 +75,12 @@ def _check_names(directory: Path, listed: set[str]) -> None:
         raise ReleaseError(f"The files of {directory} are not those on the certificate: {strange}.")
 
 
-def _record(path: Path) -> FileRecord:
+def _record(path: Path, expected: int | None = None) -> FileRecord | None:
+    """The size and hash of a file; None, without reading it, if its size is not the expected one."""
     try:
         with open_plain(path) as file:
+            if expected is not None and os.fstat(file.fileno()).st_size != expected:
+                return None
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             return FileRecord(sha256=digest, bytes=file.tell())
     except OSError as error:
