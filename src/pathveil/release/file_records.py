@@ -76,7 +76,7 @@ def _check_names(directory: Path, listed: set[str]) -> None:
 
 
 def _record(path: Path, expected: int | None = None) -> FileRecord | None:
-    """The size and hash of a file; None, without reading it, if its size is not the expected one."""
+    """The size and hash of a file; None, unread, if its size is not the expected one."""
     try:
         with open_plain(path) as file:
             if expected is not None and os.fstat(file.fileno()).st_size != expected:
