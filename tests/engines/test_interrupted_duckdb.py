@@ -1,7 +1,9 @@
 """DuckDB, interrupted in mid-run: charged, nothing published, nothing raw left, and it is said."""
 
+import os
 import signal
 import stat
+from pathlib import Path
 
 import pytest
 from tests.engines.interrupted import (
@@ -48,6 +50,26 @@ def test_a_killed_process(taps, tmp_path, begin):
     run.signal(signal.SIGKILL)
     assert run.finish().code == -signal.SIGKILL
     run.check_charged_for_nothing()
+
+
+def watcher_of(run):
+    """The process that removes the spill folder."""
+    children = Path(f"/proc/{run.process.pid}/task/{run.process.pid}/children")
+    wait_until(lambda: children.read_text().split(), "it has no watcher", 60)
+    return int(children.read_text().split()[0])
+
+
+def test_a_killed_process_and_its_watcher_leave_nothing_that_can_be_read(taps, tmp_path, begin):
+    run = begin(taps, tmp_path, *OPTIONS)
+    wait_for_raw_data(run)
+    os.kill(watcher_of(run), signal.SIGKILL)
+    wait_until(lambda: len(files_in(run.spill)) > 50, "it does not spill", 120)
+    run.signal(signal.SIGKILL)
+    assert run.finish().code == -signal.SIGKILL
+    left = files_in(run.spill)
+    assert sum(path.stat().st_size for path in left) > 10**5
+    assert holding(run.spill, UNIT.encode()) == []
+    assert holding(run.spill, b"visits") == []  # nor the name of a column
 
 
 def test_a_full_disk(taps, tmp_path, begin):

@@ -1,8 +1,9 @@
 """Intersect lists and bitmaps of location sets: the compiled half of `visit_index`."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pathveil.compiled import njit
 
 
 @njit(cache=True)

@@ -5,9 +5,9 @@ distinct sets of locations), so everything downstream works on distinct rows wit
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.model.paths import Paths
 
 

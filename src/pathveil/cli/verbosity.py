@@ -5,6 +5,7 @@ Steps are told in constant words and public parameters; never anything that was 
 
 import functools
 import inspect
+import logging
 from collections.abc import Callable
 from enum import Enum
 from typing import Annotated, Any, TypeAlias
@@ -86,3 +87,5 @@ def with_verbosity(command: Callable[..., None]) -> Callable[..., None]:
 def _set(choice: Verbosity) -> None:
     global _chosen  # noqa: PLW0603  (one process runs one command)
     _chosen = choice
+    quiet = choice is Verbosity.QUIET
+    logging.getLogger("pathveil").setLevel(logging.ERROR if quiet else logging.NOTSET)

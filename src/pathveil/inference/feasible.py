@@ -5,9 +5,9 @@ decision 2). Both repairs are deterministic and leave a feasible tree as it is.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.model.noisy_tree import NoisyPrefixTree
 
 

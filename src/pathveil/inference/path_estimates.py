@@ -7,9 +7,9 @@ intermediate estimate is the mean over those paths.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.model.noisy_tree import NoisyPrefixTree
 
 

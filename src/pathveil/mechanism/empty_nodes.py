@@ -11,9 +11,9 @@ to the number of successes; |L| only appears in the arithmetic.
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.mechanism.geometric import noise_geometric, skip_geometric
 from pathveil.mechanism.randomness import Randomness
 

@@ -21,9 +21,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.intervals import (
     Interval,

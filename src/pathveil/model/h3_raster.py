@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.model.cells import OUTSIDE
 
 LookUp = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.uint64]]

@@ -33,8 +33,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import DTypeLike, NDArray
+
+from pathveil.compiled import njit
 
 _SHORT = 16  # below this length insertion beats merging
 _KIND_SHIFT = np.uint64(62)

@@ -283,4 +283,4 @@ def _is_large(source: Any) -> bool:
 def _has_duckdb() -> bool:
     from importlib.util import find_spec
 
-    return find_spec("duckdb") is not None
+    return find_spec("duckdb") is not None and find_spec("cryptography") is not None

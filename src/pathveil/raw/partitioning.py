@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.errors import InputError
 from pathveil.raw.bounding import NO_VISITS, Visits, rows_by_code
 from pathveil.raw.sources.cells import NO_TEXTS, OrderKeys, Texts

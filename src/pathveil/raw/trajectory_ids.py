@@ -1,9 +1,9 @@
 """The order of trajectory ids, which decides which c of a unit are kept: see `bounding`."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.raw.sources.cells import Texts
 
 _MAX_DIGITS = 18

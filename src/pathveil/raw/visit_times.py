@@ -18,9 +18,9 @@ Each rule looks at one row, or at one trajectory, and at public parameters:
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.model.time_grid import OUTSIDE, TimeGrid
 from pathveil.raw.bounding import BoundedTrajectories
 from pathveil.raw.discretize import Places

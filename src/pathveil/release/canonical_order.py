@@ -1,9 +1,9 @@
 """Canonical order: distinct trajectories sorted by their location codes, shorter ones first."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.model.paths import Paths
 
 

@@ -7,9 +7,9 @@ grid the tree is empty: the method measures when visits happen by other tables.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.model.measurements import Measurements
 from pathveil.model.noisy_tree import EstimatedTree, NoisyPrefixTree
 from pathveil.model.parameters import Parameters

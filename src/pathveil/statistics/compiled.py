@@ -17,7 +17,7 @@ def compiled(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
 
     @cache
     def ready() -> Callable[Given, Returned]:
-        from numba import njit
+        from pathveil.compiled import njit
 
         made: Callable[Given, Returned] = njit(cache=True, nogil=True)(function)
         return made

@@ -20,9 +20,9 @@ whose gradient is S − t + κ·v·λ. A quasi-Newton method finds it in a few d
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.model.paths import Paths
 from pathveil.synthesis.cells import Targets, find_cells
 from pathveil.synthesis.quasi_newton import Point, minimise

@@ -7,9 +7,9 @@ with seeds of their own, so the result depends on the seeds only, and not on the
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.model.measurements import Measurements
 from pathveil.model.paths import Paths

@@ -8,9 +8,9 @@ numbers come from a generator of a few lines; nothing private rests on them.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.statistics.actions import ACTIONS, BACK, DISTINCT_SO_FAR, END, NEW, OLDER, STAY
 from pathveil.synthesis.movement_model import (
     BACKGROUND,

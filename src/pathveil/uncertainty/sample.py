@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.model.measurement_plan import MeasurementPlan
 from pathveil.model.measurements import Measurements
 from pathveil.model.paths import Paths

@@ -1,8 +1,9 @@
 """Room for trajectories whose lengths are not known before they are drawn."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pathveil.compiled import njit
 
 USUAL_LENGTH = 8  # a first guess of the mean
 

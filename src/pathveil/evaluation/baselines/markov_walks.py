@@ -8,9 +8,9 @@ anybody, a free walk, and its last location by force.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.evaluation.baselines.growing_codes import first_codes, with_room
 from pathveil.evaluation.baselines.markov_model import MarkovModel, Pairs
 from pathveil.evaluation.baselines.markov_trips import Trips

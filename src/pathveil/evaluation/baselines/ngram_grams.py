@@ -8,9 +8,9 @@ of such a row are all n-grams that start there, so counting n-grams is counting 
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.model.universe import Universe
 from pathveil.raw.database import TrajectoryDatabase
 

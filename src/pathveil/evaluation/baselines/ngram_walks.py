@@ -6,9 +6,9 @@ symbol is one that it does not list, and the next shorter context decides among 
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.evaluation.baselines.growing_codes import first_codes, with_room
 from pathveil.evaluation.baselines.ngram_model import NGramModel
 

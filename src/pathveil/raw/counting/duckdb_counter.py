@@ -4,11 +4,17 @@ Rows are read piece by piece, coded (`steps`) and written to files by unit (`run
 file the units are bounded (`steps` again) into a table of DuckDB's with one column per level, and
 `sql_counter` counts that table level by level. No step holds more than a few pieces or files; all
 of this is in one private folder (`spilling`), and nothing is anywhere else.
+
+What is written there is encrypted. DuckDB's own file has a key from the operating system's
+generator, in memory only. DuckDB draws the nonces, and the key of its temporary files, from a
+generator that it calls not secure itself (`docs/engines.md`).
 """
 
 import os
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,7 +53,10 @@ _BOUNDED_AT_ONCE: Final = 4  # files; each takes some times its size, with what 
 _FILES_IN_MEMORY: Final = 96
 _COUNTS_AT_ONCE: Final = 1 << 16
 _READING: Final = 0.6  # of the time, the rest is bounding; about
+_DATABASE: Final = "spilled"
 _SETTINGS: Final = (
+    "SET force_mbedtls_unsafe = true",  # the cipher without an extension from the network
+    "SET temp_file_encryption = true",
     "SET python_enable_replacements = false",  # a table's name must not mean a Python variable
     "SET preserve_insertion_order = false",
     "SET enable_progress_bar = false",
@@ -130,12 +139,12 @@ class DuckDbCounter(SqlCounter):
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
-        connection = self._ask(
-            lambda: duckdb.connect(str(folder / "trajectories.duckdb"), config=config)
-        )
+        connection = self._ask(lambda: duckdb.connect(config=config))
         self._exit.enter_context(closing(connection))
-        for setting in _SETTINGS:
-            connection.execute(setting)
+        place = str(folder / "trajectories.duckdb").replace("'", "''")
+        attach = f"ATTACH '{place}' AS {_DATABASE} (ENCRYPTION_KEY '{secrets.token_hex(32)}')"
+        for statement in (*_SETTINGS[:2], attach, f"USE {_DATABASE}", *_SETTINGS[2:]):
+            self._ask(partial(connection.execute, statement))
         return connection
 
     def _load(self, source: Source, plan: ReadingPlan, folder: Path) -> None:

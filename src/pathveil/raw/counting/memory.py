@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.model.parameters import MAX_HEIGHT
 from pathveil.model.taxonomy import Taxonomy
 from pathveil.model.universe import Universe

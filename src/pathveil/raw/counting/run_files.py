@@ -4,9 +4,14 @@ Runs go to files by a hash of their unit, each file read again alone and small e
 work is the same for each run, however many there are. A file that is too large after all is split
 once more by further bits of the hash; only a unit by itself is never split. Within a file runs stay
 in the order in which they came, so the order of the source is kept without being written down.
+
+Runs are raw data. What is written is encrypted (AES-256-GCM) with a key that only this process has,
+in memory: if the process and the watcher of its folder are killed, nobody can read what they leave.
 """
 
+import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +23,8 @@ from pathveil.raw.sources.text_codes import TextCodes, hash_texts
 
 _BITS: Final = 9  # of the hash for each step: 512 files
 _HASH_BITS: Final = 64
+_NONCE: Final = 12  # bytes; random, so that no two of a key's 2³² pieces ever share one
+_SIZE: Final = 8  # bytes that say how long a piece is
 _WRITTEN_AT_ONCE: Final = 1 << 25  # bytes; in smaller portions, the portions would cost the most
 
 
@@ -64,7 +71,7 @@ class RunFiles:
             for file in np.flatnonzero(np.diff(starts)).tolist():
                 start, stop = starts[file : file + 2].tolist()
                 with (self._folder / f"{file:03d}.runs").open("ab") as sink:
-                    sink.write(batch.slice(start, stop - start).serialize())
+                    sink.write(_sealed(batch.slice(start, stop - start).serialize()))
 
     def paths(self) -> Iterator[Path]:
         """The files, each of which has all runs of its units. Who reads one removes it."""
@@ -104,6 +111,22 @@ def _batches(path: Path, schema: Any) -> Iterator[Any]:
     """What was written to a file, piece by piece."""
     import pyarrow as pa
 
-    with pa.OSFile(str(path), "rb") as file:
-        while file.tell() < file.size():
-            yield pa.ipc.read_record_batch(pa.ipc.read_message(file), schema)
+    with path.open("rb") as file:
+        while size := file.read(_SIZE):
+            piece = file.read(int.from_bytes(size, "little"))
+            message = pa.ipc.read_message(_cipher().decrypt(piece[:_NONCE], piece[_NONCE:], None))
+            yield pa.ipc.read_record_batch(message, schema)
+
+
+def _sealed(piece: Any) -> bytes:
+    nonce = os.urandom(_NONCE)
+    sealed: bytes = nonce + _cipher().encrypt(nonce, memoryview(piece).cast("B"), None)
+    return len(sealed).to_bytes(_SIZE, "little") + sealed
+
+
+@cache
+def _cipher() -> Any:
+    """Of this process, with a key that is written nowhere."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    return AESGCM(AESGCM.generate_key(bit_length=256))

@@ -1,8 +1,9 @@
 """Rows that go on to a location which died are counted at its zone, so that none is in two runs."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pathveil.compiled import njit
 
 
 @njit(cache=True)

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.raw.sources.cells import Texts
 
 MAX_LINE = 2**20

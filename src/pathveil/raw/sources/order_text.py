@@ -6,9 +6,9 @@ Bytes are compared with their ASCII codes; ``_Z`` and the like name the ones tha
 # ruff: noqa: PLR2004  (digits, months, hours and minutes are their own names)
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.raw.sources.cells import UNREADABLE
 
 ONE = 10**18  # fractions are counted in units of 10⁻¹⁸

@@ -7,9 +7,9 @@ string is made of a person's id.
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.raw.sources.cells import Texts
 from pathveil.raw.sources.utf8 import is_text_bytes
 

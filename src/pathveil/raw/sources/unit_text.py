@@ -20,9 +20,9 @@ All sources and engines code rows in one place (`encoding`), so all follow this 
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.raw.sources.cells import Texts
 from pathveil.raw.sources.text_codes import copied, hash_texts
 from pathveil.raw.sources.text_values import text_buffers

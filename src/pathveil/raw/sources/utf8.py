@@ -3,8 +3,9 @@
 # ruff: noqa: PLR2004  (the bounds of Unicode's own table)
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from pathveil.compiled import njit
 
 
 @njit(cache=True, nogil=True)
