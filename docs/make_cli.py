@@ -22,6 +22,7 @@ FILES = {
     "ledger show": "ledger",
     "ledger history": "ledger",
     "ledger verify": "ledger",
+    "ledger witness": "ledger, key",
     "ledger export": "ledger",
     "ledger import": "ledger copy, server",
 }

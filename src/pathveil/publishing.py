@@ -12,7 +12,7 @@ from pathveil.errors import ParameterError
 from pathveil.inference.consistent_estimates import consistent_estimates
 from pathveil.inference.feasible import lower_children, raise_parents
 from pathveil.inference.path_estimates import path_estimates
-from pathveil.ledger.ledger import Account, Charge
+from pathveil.ledger.charges import Account, Charge
 from pathveil.mechanism.grow import grow
 from pathveil.mechanism.grow_tree import Progress
 from pathveil.mechanism.measure import measure

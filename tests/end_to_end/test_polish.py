@@ -75,6 +75,7 @@ LINES = {
     "ledger show": [["ledger", "show"]],
     "ledger history": [["ledger", "history"]],
     "ledger verify": [["ledger", "verify"]],
+    "ledger witness": [["ledger", "witness", "--key", "city.key", "--to", "elsewhere.jsonl"]],
     "ledger export": [["ledger", "export"], ["ledger", "export", "--out", "new.json"]],
 }
 SERVES = {"explore"}  # it does not end by itself; tests/explorer looks at its JSON

@@ -18,6 +18,7 @@ from pathveil.errors import LedgerError
 from pathveil.ledger import postgresql_store, sqlite_store, standing
 from pathveil.ledger.books import MOST_UNUSED, Books
 from pathveil.ledger.chain import Chain
+from pathveil.ledger.charges import Account
 from pathveil.ledger.entries import Charged, Defined, Opened
 from pathveil.ledger.ledger import Ledger
 from pathveil.ledger.standing import Standing
@@ -250,7 +251,7 @@ POSTGRESQL_ADDITIONS = {
 
 def assert_refused_everywhere(place):
     ledger = pv.Ledger.open(place)
-    account = pv.ledger.ledger.Account(ledger, "taps")
+    account = Account(ledger, "taps")
     for use in (
         ledger.chain,
         ledger.standing,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pathveil.cli import aftermath, stopping, streams
 
 if TYPE_CHECKING:
-    from pathveil.ledger.ledger import Account, Charge
+    from pathveil.ledger.charges import Account, Charge
     from pathveil.model.parameters import Parameters
 
 

@@ -156,6 +156,26 @@ def verify(
             "rewrite. Repeat the option for more."
         ),
     ] = None,
+    witness: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Where `ledger witness` wrote: everything that it saw must still be there. Finds "
+            "a ledger that was rolled back, forked or made anew. Repeat the option for more.",
+        ),
+    ] = None,
+    public_key: Annotated[
+        Path | None,
+        typer.Option(metavar="KEY", help="The public key of who witnessed; --witness needs it."),
+    ] = None,
+    timestamp_root: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PEM",
+            help="The root certificate of a time-stamp authority: the time stamps in the witness "
+            "are checked, too. Repeat the option for more.",
+        ),
+    ] = None,
     where: options.LedgerPlace = None,
     json: options.Json = False,
 ) -> None:
@@ -164,6 +184,7 @@ def verify(
     Example: `pathveil ledger verify --expect-head 5e88…`
     """
     from pathveil.cli.console import print_json, stdout_console
+    from pathveil.cli.ledger_witness import check_witnesses
     from pathveil.ledger.books import Books
     from pathveil.ledger.export import read_export
 
@@ -171,12 +192,59 @@ def verify(
     Books.of(chain)
     for known in expect_head or ():
         chain.check_holds(known.strip().lower())
+    seen = check_witnesses(chain, witness or [], public_key, timestamp_root or [])
     if json:
-        print_json({"valid": True, "entries": len(chain), "head": chain.head})
+        facts = {"valid": True, "entries": len(chain), "head": chain.head}
+        print_json(facts | ({"witnesses": seen} if witness else {}))
         return
     console = stdout_console()
     console.print("The ledger is whole and unchanged.", style="bold green")
     console.print(f"{len(chain):,} entries; head {chain.head}", highlight=False)
+    for facts in seen:
+        console.print(
+            f"Witnessed {facts['records']} times, last entry {facts['entry']} on {facts['at']}"
+            + (f", time-stamped {facts['timestamps'][-1]}." if facts["timestamps"] else "."),
+            highlight=False,
+        )
+
+
+@ledger.command()
+def witness(
+    key: Annotated[
+        Path,
+        typer.Option("--key", metavar="KEY", help="The private key, made by `pathveil keygen`."),
+    ],
+    to: Annotated[
+        list[str],
+        typer.Option(
+            "--to",
+            metavar="PLACE",
+            help="Where the record goes: a file (best on another disk), `git:FOLDER` (a commit), "
+            "or an http(s) address (POST). Repeat the option for more.",
+        ),
+    ],
+    timestamp: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL",
+            help="A time-stamp authority (RFC 3161) that confirms when it saw the record. It "
+            "learns a hash, nothing else. Repeat the option for more.",
+        ),
+    ] = None,
+    where: options.LedgerPlace = None,
+    json: options.Json = False,
+) -> None:
+    """Have the head of the ledger witnessed: a signed record of it goes to other places.
+
+    Who owns the ledger's disk can cut its end off or rewrite it, and no check of the ledger alone
+    can tell. `ledger verify --witness` can, if the place is out of their reach. All entries are
+    checked first.
+
+    Example: `pathveil ledger witness --key city-transit.key --to elsewhere.jsonl`
+    """
+    from pathveil.cli.ledger_witness import write_witness
+
+    write_witness(_open(where), key, to, timestamp or [], json=json)
 
 
 @ledger.command()

@@ -10,7 +10,7 @@ from pathveil.cli import aftermath, completion, engines, options, signing, times
 from pathveil.cli.universe import read_universe
 
 if TYPE_CHECKING:
-    from pathveil.ledger.ledger import Charge
+    from pathveil.ledger.charges import Charge
     from pathveil.model.parameters import Parameters
     from pathveil.raw.engines import Engine, Trajectories
     from pathveil.release.release import Release

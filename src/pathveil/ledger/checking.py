@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathveil.errors import LedgerError
 from pathveil.ledger.books import Books
 from pathveil.ledger.chain import Chain
-from pathveil.ledger.ledger import NO_DELTA
+from pathveil.ledger.charges import NO_DELTA
 from pathveil.model.certificate import LedgerRecord
 
 

@@ -14,7 +14,7 @@ from pathveil.analysis.count_queries import count_ordered, count_prefix
 from pathveil.analysis.timed_queries import Step, TimedPaths, has_windows
 from pathveil.analysis.visit_index import VisitIndex
 from pathveil.errors import QueryError
-from pathveil.ledger.ledger import Charge
+from pathveil.ledger.charges import Charge
 from pathveil.model.certificate import Certificate, LedgerRecord
 from pathveil.model.noisy_tree import EstimatedTree
 from pathveil.model.parameters import Parameters

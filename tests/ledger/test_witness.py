@@ -1,0 +1,383 @@
+"""A witnessed ledger: what its disk's owner can undo, a record kept elsewhere finds."""
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import threading
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from tests.commands import Result
+
+import pathveil as pv
+from pathveil.cli.run import run
+from pathveil.ledger.witness import LONGEST_LINE, witnessed
+from pathveil.release.signing_keys import make_keys, read_private_key
+
+ONE = pv.Budget.parse("1")
+LEDGER = ("--ledger", "ledger.db")
+
+
+@pytest.fixture
+def pathveil(tmp_path, monkeypatch, capfd):
+    """Run a command in a folder with keys and a ledger of three entries."""
+    monkeypatch.chdir(tmp_path)
+    make_keys(tmp_path / "key")
+    make_keys(tmp_path / "other")
+    ledger = pv.Ledger.open("ledger.db")
+    ledger.init("taps", "9")
+    ledger.dataset("taps").charge(ONE)
+
+    def call(*arguments):
+        capfd.readouterr()
+        code = run([*arguments])
+        return Result(code, *capfd.readouterr())
+
+    return call
+
+
+def witness(pathveil, *places, key="key", more=()):
+    to = [word for place in places for word in ("--to", place)]
+    return pathveil("ledger", "witness", "--key", key, *to, *more, *LEDGER)
+
+
+def verify(pathveil, place, *more, key="key.pub"):
+    return pathveil("ledger", "verify", "--witness", place, "--public-key", key, *more, *LEDGER)
+
+
+def charge(amount="1"):
+    pv.Ledger.open("ledger.db").dataset("taps").charge(pv.Budget.parse(amount))
+
+
+class Keeper(BaseHTTPRequestHandler):
+    """An address that keeps what is posted and gives it back."""
+
+    def do_POST(self):
+        length = int(self.headers["Content-Length"])
+        self.server.kept += self.rfile.read(length)
+        self._answer(b"")
+
+    def do_GET(self):
+        self._answer(self.server.kept)
+
+    def _answer(self, content):
+        self.send_response(self.server.code)
+        self.send_header("Location", "/elsewhere")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_arguments):
+        pass
+
+
+@contextmanager
+def serving(handler):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.kept, server.code = b"", 200
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server, f"http://127.0.0.1:{server.server_port}/ledger"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture(params=["file", "git", "http"])
+def place(request, pathveil, tmp_path):
+    """Everything runs over every place; and the folder of commands is ready."""
+    assert pathveil
+    if request.param == "http":
+        with serving(Keeper) as (_, address):
+            yield address
+    elif request.param == "git":
+        if shutil.which("git") is None:
+            pytest.skip("there is no git here")
+        subprocess.run(["git", "init", "-q", str(tmp_path / "repository")], check=True)
+        yield f"git:{tmp_path / 'repository'}"
+    else:
+        yield str(tmp_path / "elsewhere.jsonl")
+
+
+def test_a_witnessed_ledger_that_went_on_is_fine(pathveil, place):
+    for _ in range(2):
+        done = witness(pathveil, place)
+        assert done.code == 0, done.err
+        charge()
+    seen = verify(pathveil, place, "--json").json()
+    assert seen["valid"]
+    assert seen["entries"] == 5
+    assert seen["witnesses"][0]["records"] == 2
+    assert seen["witnesses"][0]["entry"] == 3
+    assert "Witnessed 2 times, last entry 3" in verify(pathveil, place).out
+
+
+def test_a_ledger_that_was_rolled_back_is_found(pathveil, place):
+    """The old copy is whole: nothing in it speaks against it."""
+    shutil.copy("ledger.db", "old.db")
+    charge()
+    assert witness(pathveil, place).code == 0
+    shutil.copy("old.db", "ledger.db")
+    assert pathveil("ledger", "verify", *LEDGER).code == 0
+    found = verify(pathveil, place)
+    assert found.code == 2
+    assert "was rolled back: a witness saw its entry 3" in found.err
+
+
+def test_a_ledger_that_was_forked_is_found(pathveil, place):
+    """Rolled back, and then charged less than before, so that it is as long as it was."""
+    shutil.copy("ledger.db", "old.db")
+    charge("2")
+    assert witness(pathveil, place).code == 0
+    shutil.copy("old.db", "ledger.db")
+    charge("1/10")
+    charge("1/10")
+    assert pathveil("ledger", "verify", *LEDGER).code == 0
+    found = verify(pathveil, place)
+    assert found.code == 2
+    assert "forked or rewritten: its entry 3 is not the one" in found.err
+
+
+def test_a_ledger_that_was_made_anew_is_found(pathveil, place, tmp_path):
+    assert witness(pathveil, place).code == 0
+    (tmp_path / "ledger.db").unlink()
+    pv.Ledger.open("ledger.db").init("taps", "9")
+    found = verify(pathveil, place)
+    assert found.code == 2
+    assert "saw another ledger" in found.err
+
+
+def test_a_planted_record_is_found(pathveil, place):
+    """Somebody who may write to the place, and has no key, can't make a true ledger look false."""
+    assert witness(pathveil, place, key="other").code == 0
+    found = verify(pathveil, place)
+    assert found.code == 2
+    assert "signed with another key" in found.err
+    assert verify(pathveil, place, key="other.pub").code == 0
+
+
+def record():
+    chain = pv.Ledger.open("ledger.db").chain()
+    return witnessed(chain, read_private_key(Path("key")), datetime.now(UTC))
+
+
+CHANGES = {
+    "another entry": lambda text: text.replace('"entry":2', '"entry":1'),
+    "another time": lambda text: text.replace('"at":"2', '"at":"1'),
+    "another head": lambda text: text.replace('"head":"', '"head":"0', 1)[:-1] + "}",
+    "an entry twice": lambda text: text.replace('"entry":2', '"entry":2,"entry":2'),
+    "no JSON": lambda text: text[:-1],
+    "something else": lambda _text: '{"hello": 1}',
+    "too long": lambda text: text.replace("{", "{" + " " * LONGEST_LINE, 1),
+    "nothing": lambda _text: "",
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_witness_that_was_changed_is_found(pathveil, tmp_path, name):
+    assert witness(pathveil, "kept.jsonl").code == 0
+    path = tmp_path / "kept.jsonl"
+    changed = CHANGES[name](path.read_text().strip())
+    path.write_text(f"{changed}\n")
+    found = verify(pathveil, "kept.jsonl")
+    assert found.code == 2
+    assert "Traceback" not in found.err
+    assert "witness" in found.err
+
+
+def test_an_export_is_checked_against_a_witness_too(pathveil):
+    pathveil("ledger", "export", "--out", "old.json", *LEDGER)
+    charge()
+    assert witness(pathveil, "kept.jsonl").code == 0
+    command = ["ledger", "verify", "--export", "old.json", "--witness", "kept.jsonl"]
+    found = pathveil(*command, "--public-key", "key.pub")
+    assert found.code == 2
+    assert "rolled back" in found.err
+
+
+def test_a_place_that_fails_is_told_and_the_others_keep_the_record(pathveil, tmp_path):
+    done = witness(pathveil, "nowhere/kept.jsonl", "kept.jsonl", "git:nowhere")
+    assert done.code == 2
+    assert "1 of 3 witnesses keep the head" in done.err
+    assert (tmp_path / "kept.jsonl").read_text().count("\n") == 1
+    assert verify(pathveil, "kept.jsonl").code == 0
+
+
+@pytest.mark.parametrize("code", [302, 404, 500])
+def test_an_address_that_does_not_say_yes_is_no_witness(pathveil, code):
+    with serving(Keeper) as (server, address):
+        server.code = code
+        done = witness(pathveil, address)
+    assert done.code == 2
+    assert f"The http address answered {code}" in done.err
+    assert address not in done.err
+
+
+def test_an_address_that_nobody_serves(pathveil):
+    done = witness(pathveil, "http://user:zq7secret@127.0.0.1:9/ledger")
+    assert done.code == 2
+    assert "can't be reached" in done.err
+    assert "zq7secret" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["verify", "--witness", "kept.jsonl"], "whose witness you trust"),
+        (["verify", "--public-key", "key.pub"], "where the witness is"),
+        (["verify", "--witness", "kept.jsonl", "--public-key", "key.pub"], "No such file"),
+        (["verify", "--witness", "git:.", "--public-key", "key.pub"], "git could not use"),
+        (["witness", "--key", "key.pub", "--to", "x"], "private key"),
+        (["witness", "--key", "key", "--to", "ftp://host/x"], "A witness is a file"),
+        (["witness", "--key", "key", "--to", ""], "can't be empty"),
+        (["witness", "--key", "key", "--to", "x", "--timestamp", "host"], "time-stamp authority"),
+    ],
+)
+def test_a_request_that_can_not_be_met(pathveil, tmp_path, arguments, says):
+    done = pathveil("ledger", *arguments, *LEDGER)
+    assert done.code == 2
+    assert says in done.err
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_ledger_that_is_not_whole_is_not_witnessed(pathveil, tmp_path):
+    with closing(sqlite3.connect("ledger.db")) as connection, connection:
+        connection.execute("DELETE FROM pathveil_ledger WHERE number = 1")
+    assert witness(pathveil, "kept.jsonl").code == 2
+    assert not (tmp_path / "kept.jsonl").exists()
+
+
+def test_hooks_of_a_repository_do_not_run(pathveil, tmp_path):
+    subprocess.run(["git", "init", "-q", str(tmp_path / "repository")], check=True)
+    for name in ("pre-commit", "post-commit", "commit-msg"):
+        hook = tmp_path / "repository" / ".git" / "hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\nexit 1\n")
+        hook.chmod(0o755)
+    assert witness(pathveil, f"git:{tmp_path / 'repository'}").code == 0
+    assert not (tmp_path / "ran").exists()
+
+
+# Time stamps, by a real authority of OpenSSL's
+
+
+def certificate(name, key, issuer=None, issuer_key=None):
+    now = datetime.now(UTC)
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    built = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer.subject if issuer else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=30))
+        .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    )
+    if issuer is not None:
+        usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.TIME_STAMPING])
+        built = built.add_extension(usage, critical=True)
+    return built.sign(issuer_key or key, hashes.SHA256())
+
+
+def pem(thing):
+    if isinstance(thing, x509.Certificate):
+        return thing.public_bytes(serialization.Encoding.PEM)
+    return thing.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+
+
+TSA = """
+[tsa]
+default_tsa = authority
+[authority]
+serial = {folder}/serial
+signer_cert = {folder}/tsa.pem
+signer_key = {folder}/tsa.key
+signer_digest = sha256
+default_policy = 1.2.3.4.1
+digests = sha256, sha384, sha512
+accuracy = secs:1
+"""
+
+
+@pytest.fixture
+def authority(tmp_path):
+    """The address of a time-stamp authority on this machine, and the folder with its root."""
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl here")
+    folder = tmp_path / "authority"
+    folder.mkdir()
+    keys = [rsa.generate_private_key(65537, 2048) for _ in range(2)]
+    root = certificate("Root", keys[0])
+    signer = certificate("Authority", keys[1], root, keys[0])
+    (folder / "root.pem").write_bytes(pem(root))
+    (folder / "tsa.pem").write_bytes(pem(signer))
+    (folder / "tsa.key").write_bytes(pem(keys[1]))
+    (folder / "serial").write_text("01\n")
+    (folder / "tsa.cnf").write_text(TSA.format(folder=folder))
+
+    class Authority(BaseHTTPRequestHandler):
+        def do_POST(self):
+            question = self.rfile.read(int(self.headers["Content-Length"]))
+            (folder / "question").write_bytes(question)
+            command = ["openssl", "ts", "-reply", "-config", str(folder / "tsa.cnf")]
+            files = ["-queryfile", str(folder / "question"), "-out", str(folder / "answer")]
+            subprocess.run([*command, *files], check=True, capture_output=True)
+            content = (folder / "answer").read_bytes()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_arguments):
+            pass
+
+    with serving(Authority) as (_, address):
+        yield address, folder
+
+
+def test_an_authority_confirms_when_it_saw_the_record(pathveil, authority, tmp_path):
+    address, folder = authority
+    done = witness(pathveil, "kept.jsonl", more=["--timestamp", address])
+    assert done.code == 0, done.err
+    root = ["--timestamp-root", str(folder / "root.pem")]
+    (time,) = verify(pathveil, "kept.jsonl", *root, "--json").json()["witnesses"][0]["timestamps"]
+    assert abs(datetime.fromisoformat(time) - datetime.now(UTC)) < timedelta(minutes=5)
+    assert "time-stamped" in verify(pathveil, "kept.jsonl", *root).out
+
+    other = certificate("Root", rsa.generate_private_key(65537, 2048))
+    (tmp_path / "other.pem").write_bytes(pem(other))
+    refused = verify(pathveil, "kept.jsonl", "--timestamp-root", "other.pem")
+    assert refused.code == 2
+    assert "does not hold" in refused.err
+
+    kept = json.loads((tmp_path / "kept.jsonl").read_text())
+    charge()
+    later = json.loads(record().line()) | {"timestamps": kept["timestamps"]}  # of an earlier one
+    (tmp_path / "kept.jsonl").write_text(json.dumps(later) + "\n")
+    refused = verify(pathveil, "kept.jsonl", *root)
+    assert refused.code == 2
+    assert "of another record" in refused.err
+
+
+def test_an_address_that_is_no_authority_gives_no_time_stamp(pathveil, tmp_path):
+    with serving(Keeper) as (_, address):
+        done = witness(pathveil, "kept.jsonl", more=["--timestamp", address])
+    assert done.code == 2
+    assert "gave no time stamp" in done.err
+    assert not (tmp_path / "kept.jsonl").exists()
