@@ -218,6 +218,6 @@ def test_what_a_killed_run_reserved_can_be_reserved_again(taps, pathveil):
 
 
 def pv_reserved(out):
-    from pathveil.release.bundle import reserve
+    from pathveil.release.staging import reserve
 
     return reserve(out, 30)

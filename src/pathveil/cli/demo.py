@@ -31,7 +31,7 @@ def demo(
     from pathveil.cli.summary import journeys, print_summary
     from pathveil.model.parameters import Parameters
     from pathveil.raw.database import TrajectoryDatabase
-    from pathveil.release.bundle import check_free
+    from pathveil.release.staging import check_free
     from pathveil.simulation import simulate_week
 
     folder = _free_name(out)
@@ -58,7 +58,7 @@ def demo(
 
 def _free_name(folder: Path) -> Path:
     """A release is never overwritten, so the second demo goes to pathveil-demo-2."""
-    from pathveil.release.bundle import is_taken
+    from pathveil.release.staging import is_taken
 
     candidate, number = folder, 2
     while folder.name and is_taken(candidate):

@@ -153,7 +153,7 @@ def publish(
     from pathveil.model.universe import Universe
     from pathveil.raw.engines import Engine
     from pathveil.raw.sources.databases.addresses import check_request
-    from pathveil.release.bundle import check_free, reserve
+    from pathveil.release.staging import check_free, reserve
 
     # All that can be refused is refused before a row is read.
     if out is not None:

@@ -4,8 +4,6 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -28,79 +26,13 @@ from pathveil.release.error_table_csv import ERROR_TABLE, error_table_csv, read_
 from pathveil.release.file_records import SIGNATURE, STAMP, check_files, file_records
 from pathveil.release.measured_tree import prefix_counts
 from pathveil.release.plain_files import read_plain
-from pathveil.release.staging import Reserved, probe, reserved, staged
+from pathveil.release.staging import Reserved, check_free, staged
 from pathveil.release.zone_checks import read_zones
 from pathveil.report.page import REPORT, render_report
 
 if TYPE_CHECKING:
     from pathveil.release.release import Release
     from pathveil.release.signature import Signer
-
-# Bytes that a bundle takes, about; more if much survives.
-_ROOM, _ROOM_PER_LOCATION = 1 << 21, 1 << 9
-
-
-def is_taken(directory: Path) -> bool:
-    """Whether something is there that a release would overwrite: anything but an empty folder.
-
-    Raises:
-        ReleaseError: if it can't be the path of a folder.
-    """
-    if "\0" in str(directory):
-        raise ReleaseError("The path of a release can't hold a NUL character.")
-    try:
-        if directory.is_symlink() or not directory.is_dir():
-            return os.path.lexists(directory)
-        return any(directory.iterdir())
-    except OSError as error:
-        raise ReleaseError(f"Can't write to {directory}: {error.strerror}.") from None
-
-
-def check_free(directory: Path) -> None:
-    """Refuse a folder that can't become a release; called before anything is read or spent.
-
-    Raises:
-        ReleaseError: if the folder is taken, or nothing can be created beside it.
-    """
-    _check_not_taken(directory)
-    target = directory.absolute()
-    try:
-        beside = next(folder for folder in target.parents if os.path.lexists(folder))
-        probe(beside, target.relative_to(beside).parts)
-    except OSError as error:
-        raise ReleaseError(f"Can't write to {directory}: {error.strerror}.") from None
-
-
-def _check_not_taken(directory: Path) -> None:
-    if is_taken(directory):
-        raise ReleaseError(
-            f"{directory} exists already; a release is never overwritten. Choose a new folder."
-        )
-
-
-@contextmanager
-def reserve(directory: Path, locations: int) -> Iterator[Reserved]:
-    """The place of a release, for this run alone, with some room on its disk.
-
-    Args:
-        directory: the folder that will appear.
-        locations: |L|: every location has a row.
-
-    Raises:
-        ReleaseError: if it is taken, another run is about to write it, or there is no room.
-    """
-    with ExitStack() as stack:
-        try:
-            place = stack.enter_context(reserved(directory))
-            place.keep_room(_ROOM + _ROOM_PER_LOCATION * locations)
-        except BlockingIOError:
-            raise ReleaseError(
-                f"Another run is writing to {directory}; choose a new folder."
-            ) from None
-        except OSError as error:
-            raise ReleaseError(f"Can't write to {directory}: {error.strerror}.") from None
-        _check_not_taken(directory)  # by a run that ended just now
-        yield place
 
 
 def write_bundle(

@@ -314,7 +314,7 @@ class Release(Mining, Exports, Shown):
 
         Args:
             directory: a folder that does not exist yet, or is empty; or one that was reserved
-                (`pathveil.release.bundle.reserve`).
+                (`pathveil.release.staging.reserve`).
             csv: also write the trajectories as CSV.
             signer: who signs it; see `pathveil.release.signature`.
 
