@@ -59,7 +59,9 @@ def _sample(database: TrajectoryDatabase, size: int) -> TrajectoryDatabase:
 def _compared(database: TrajectoryDatabase, method: str, epsilon: str, runs: int) -> Iterator[str]:
     size = len(database.universe)
     shape = shape_of(database)
-    wanted = Parameters.choose(epsilon=epsilon, height=1, universe_size=1).budget.epsilon
+    wanted = Parameters.choose(
+        epsilon=epsilon, height=1, universe_size=1, method="full"
+    ).budget.epsilon
 
     def choose(multiple: object) -> Parameters:
         return Parameters.choose(

@@ -50,7 +50,9 @@ def database(riders: int, locations: int = 1012) -> TrajectoryDatabase:
 
 def counting_seconds(data: TrajectoryDatabase, runs: int = RUNS) -> float:
     """All levels of one tree: the engine's own time, the fastest of several trees."""
-    parameters = Parameters.choose(epsilon="1", height=HEIGHT, universe_size=len(data.universe))
+    parameters = Parameters.choose(
+        epsilon="1", height=HEIGHT, universe_size=len(data.universe), method="full"
+    )
     seconds = []
     for _ in range(runs):
         start = []

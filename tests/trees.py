@@ -27,7 +27,12 @@ def tree_of(nested, height=6, *, is_private=True):
     return NoisyPrefixTree(
         *(np.array(column, dtype=kind) for column, kind in zip(columns, kinds, strict=True)),
         parameters=Parameters.choose(
-            epsilon="1", height=height, universe_size=SIZE, threshold=1, max_nodes=10**12
+            epsilon="1",
+            height=height,
+            universe_size=SIZE,
+            threshold=1,
+            max_nodes=10**12,
+            method="full",
         ),
         is_private=is_private,
     )

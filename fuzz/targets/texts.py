@@ -31,7 +31,9 @@ def _universe(text: str, folder: Path) -> None:
 
 def _parameters(text: str, _folder: Path) -> None:
     epsilon, height, threshold, *_ = [*text.split(" "), "", "", ""]
-    Parameters.choose(epsilon=epsilon, height=height, universe_size=5, threshold=threshold)
+    Parameters.choose(
+        method="full", epsilon=epsilon, height=height, universe_size=5, threshold=threshold
+    )
 
 
 def _time_grid(text: str, folder: Path) -> None:

@@ -20,8 +20,9 @@ from pathveil.mechanism.prepare import prepare
 from pathveil.mechanism.randomness import ByteGenerator, Randomness
 from pathveil.model.budget import Budget
 from pathveil.model.measurement_plan import MeasurementPlan
+from pathveil.model.methods import BASIC, DEFAULT_METHOD, FULL, MethodName
 from pathveil.model.noisy_tree import EstimatedTree, NoisyPrefixTree
-from pathveil.model.parameters import DEFAULT_MAX_NODES, DEFAULT_METHOD, Method, Parameters
+from pathveil.model.parameters import DEFAULT_MAX_NODES, Parameters
 from pathveil.model.taxonomy import Taxonomy
 from pathveil.model.universe import Universe
 from pathveil.raw.counting.memory_size import DEFAULT_MEMORY
@@ -43,7 +44,7 @@ def publish(
     epsilon: object = None,
     height: int | str,
     epsilon_per_trip: object = None,
-    method: Method = DEFAULT_METHOD,
+    method: MethodName = DEFAULT_METHOD,
     threshold: object = "auto",
     max_nodes: int = DEFAULT_MAX_NODES,
     delta: object = None,
@@ -161,11 +162,11 @@ def _publish(
     progress: Progress,
 ) -> Release:
     database, parameters = prepare(database, parameters, randomness)
-    if parameters.method == "calibrated" and isinstance(database, TrajectoryDatabase):
+    if parameters.how.has_tables and isinstance(database, TrajectoryDatabase):
         return _publish_calibrated(database, parameters, randomness, progress)
     tree = grow(database, parameters, randomness, progress)
     # From here on only the noisy tree is seen: post-processing, which spends nothing.
-    feasible = _basic(tree) if parameters.method == "basic" else _full(tree)
+    feasible = _FEASIBLE[parameters.how](tree)
     counts = whole_counts(tree, feasible, randomness.fraction())
     return Release(extended(database.universe, parameters), EstimatedTree.of(tree, counts))
 
@@ -176,6 +177,9 @@ def _basic(tree: NoisyPrefixTree) -> NDArray[np.float64]:
 
 def _full(tree: NoisyPrefixTree) -> NDArray[np.float64]:
     return lower_children(tree, consistent_estimates(tree, path_estimates(tree)))
+
+
+_FEASIBLE = {BASIC: _basic, FULL: _full}  # estimates that a tree of whole counts can have
 
 
 def _publish_calibrated(

@@ -11,7 +11,7 @@ from tests.explorer.releases import Caller
 
 import pathveil as pv
 from pathveil.explorer.routes import ROUTES
-from pathveil.model.parameters import METHODS
+from pathveil.model.methods import METHODS
 from pathveil.release.exports.column_names import NAMES
 
 GRIDS = {

@@ -19,7 +19,7 @@ from pathveil.cli.exit_codes import ALARM, BUG, MEANINGS, OK, SIGNALLED, UNUSABL
 from pathveil.evaluation.reproduction.datasets import SHARED, SIMULATED
 from pathveil.evaluation.reproduction.plan import CHOICES as REPRODUCED
 from pathveil.ledger.periods import PERIODS
-from pathveil.model.parameters import METHODS
+from pathveil.model.methods import METHODS
 from pathveil.raw.engines import ENGINES
 from pathveil.release.exports.column_names import NAMES
 from pathveil.release.exports.flow_lines import FLOWS

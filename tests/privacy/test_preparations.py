@@ -12,8 +12,9 @@ from pathveil.audit.attacking import FALSE_ALARM, epsilon_lower_bound
 from pathveil.mechanism import discover as discovery
 from pathveil.mechanism.choose_height import choose_height
 from pathveil.mechanism.randomness import Randomness
-from pathveil.model.height_choice import CALIBRATED_RULE, MOST, height_for
+from pathveil.model.height_choice import MOST, height_for
 from pathveil.model.label_discovery import MOST_LABELS
+from pathveil.model.methods import CALIBRATED
 from pathveil.model.preparation import Preparation
 from pathveil.model.universe import Universe
 from pathveil.raw.database import TrajectoryDatabase
@@ -57,7 +58,7 @@ def height_bound(choose):
 
 def test_the_height_keeps_its_share():
     bound = height_bound(
-        lambda db, randomness: choose_height(db, PREPARATION, CALIBRATED_RULE, randomness)
+        lambda db, randomness: choose_height(db, PREPARATION, CALIBRATED.height_rule, randomness)
     )
     assert bound <= PREPARATION.budget
 
@@ -65,7 +66,7 @@ def test_the_height_keeps_its_share():
 def test_a_height_from_exact_lengths_is_caught():
     def mutant(db, _randomness):
         lengths = np.minimum(np.diff(db.offsets), MOST)
-        return height_for(np.bincount(lengths, minlength=MOST + 1)[1:], CALIBRATED_RULE)
+        return height_for(np.bincount(lengths, minlength=MOST + 1)[1:], CALIBRATED.height_rule)
 
     assert height_bound(mutant) > PREPARATION.budget
 

@@ -44,7 +44,9 @@ def database_of(texts):
 
 
 def public(height, epsilon="1"):
-    return Parameters.choose(epsilon=epsilon, height=height, universe_size=len(UNIVERSE))
+    return Parameters.choose(
+        epsilon=epsilon, height=height, universe_size=len(UNIVERSE), method="full"
+    )
 
 
 @pytest.fixture(params=["small", "large"])

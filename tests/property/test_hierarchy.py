@@ -29,6 +29,7 @@ def parameters(epsilon="1", height=3, threshold="auto"):
         universe_size=SIZE,
         threshold=threshold,
         taxonomy=TAXONOMY,
+        method="full",
     )
 
 

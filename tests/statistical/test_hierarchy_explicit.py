@@ -19,7 +19,12 @@ NODES = 60_000
 # X = {a, c}, Y = {b}, Z = {d, e, f}: a crowd, nobody, and a zone that is large and scattered.
 COUNTS = np.array([9, 0, 1, 4, 0, 5])
 PARAMETERS = Parameters.choose(
-    epsilon="1", height=1, universe_size=len(UNIVERSE), threshold=3, taxonomy=TAXONOMY
+    epsilon="1",
+    height=1,
+    universe_size=len(UNIVERSE),
+    threshold=3,
+    taxonomy=TAXONOMY,
+    method="full",
 )
 BOTH, THETA = PARAMETERS.sub_levels, PARAMETERS.threshold
 ZONE, ABSENT = TAXONOMY.zone_of, -99

@@ -160,6 +160,7 @@ class Setting:
     def _parameters(self) -> Parameters:
         is_open = isinstance(self.land.universe, str)
         return Parameters.choose(
+            method="full",
             epsilon="1",
             height=HEIGHT,
             universe_size=None if is_open else len(self.land.universe),

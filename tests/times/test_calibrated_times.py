@@ -5,7 +5,8 @@ import pytest
 
 from pathveil import TrajectoryDatabase, Universe, publish, read_release
 from pathveil.errors import ParameterError
-from pathveil.model.parameters import MOST_SLOTS, Parameters
+from pathveil.model.methods import CALIBRATED
+from pathveil.model.parameters import Parameters
 from pathveil.model.time_grid import TimeGrid
 from pathveil.synthesis.clock import MOST_AHEAD, Clock
 
@@ -78,7 +79,7 @@ def test_as_many_slots_as_a_table_can_hold():
     starts = [
         f"2024-01-{1 + i // 720:02}T{i % 720 // 30:02}:{2 * (i % 30):02}" for i in range(2049)
     ]
-    assert len(starts) == MOST_SLOTS + 1
+    assert len(starts) == CALIBRATED.most_slots + 1
     with pytest.raises(ParameterError, match="slots"):
         Parameters.choose(
             epsilon="1",

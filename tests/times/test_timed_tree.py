@@ -39,7 +39,7 @@ UNIVERSE = Universe("abc")
 
 def parameters(**changes):
     chosen = Parameters.choose(
-        epsilon="1", height=3, universe_size=SIZE, threshold=2, time_grid=GRID
+        epsilon="1", height=3, universe_size=SIZE, threshold=2, time_grid=GRID, method="full"
     )
     return replace(chosen, **changes)
 
@@ -190,11 +190,11 @@ def test_candidates_at_later_times_only_would_be_noticed(monkeypatch):
 
 
 def test_the_default_threshold_and_the_forecast_know_the_slots():
-    plain = Parameters.choose(epsilon="1", height=4, universe_size=1000)
+    plain = Parameters.choose(epsilon="1", height=4, universe_size=1000, method="full")
     timed = Parameters.choose(
-        epsilon="1", height=4, universe_size=1000, time_grid=TimeGrid.parse("1h")
+        epsilon="1", height=4, universe_size=1000, time_grid=TimeGrid.parse("1h"), method="full"
     )
-    same = Parameters.choose(epsilon="1", height=4, universe_size=24_000)
+    same = Parameters.choose(epsilon="1", height=4, universe_size=24_000, method="full")
     assert timed.candidates == 24_000
     assert timed.threshold == same.threshold > plain.threshold
     forecast = Forecast.of(timed)
@@ -209,7 +209,7 @@ def test_the_default_threshold_and_the_forecast_know_the_slots():
         Parameters.choose(
             epsilon="1", height=4, universe_size=1000, threshold="paper",
             time_grid=TimeGrid.parse("1h"),
-        )  # fmt: skip
+        method="full")  # fmt: skip
 
 
 def test_parameters_and_data_must_have_the_same_grid():

@@ -56,6 +56,7 @@ def parameters(epsilon="1", height=12, universe_size=17, units=1):
         height=height,
         universe_size=universe_size,
         max_trajectories_per_unit=units,
+        method="full",
     )
 
 

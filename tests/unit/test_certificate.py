@@ -18,7 +18,7 @@ UNIVERSE = pv.Universe(["a", "b", "c"])
 
 
 def certificate(**choices):
-    choices = {"epsilon": "1/3", "height": 4, "universe_size": 3} | choices
+    choices = {"epsilon": "1/3", "height": 4, "universe_size": 3, "method": "full"} | choices
     return Certificate.of(pv.Parameters.choose(**choices), is_private=True)
 
 

@@ -20,7 +20,7 @@ METHODS = ["basic", "full", "calibrated"]
 
 
 def certificate(*, is_private=True, ledger=None, **choices):
-    choices = {"epsilon": "1", "height": 12, "universe_size": 1012} | choices
+    choices = {"epsilon": "1", "height": 12, "universe_size": 1012, "method": "full"} | choices
     parameters = pv.Parameters.choose(**choices)
     return Certificate.of(parameters, is_private=is_private, ledger=ledger)
 

@@ -39,7 +39,7 @@ def release_of(weighted, universe=UNIVERSE, *, grid=None, is_private=True):
     """A release of given paths: {path of codes: how often}, in canonical order."""
     items = sorted(weighted.items())
     parameters = Parameters.choose(
-        epsilon="1", height=4, universe_size=len(universe), time_grid=grid
+        epsilon="1", height=4, universe_size=len(universe), time_grid=grid, method="full"
     )
     empty = np.empty(0, np.int64)
     tree = EstimatedTree(

@@ -36,7 +36,7 @@ def table_1():
 
 def parameters(height=3, universe_size=4, threshold=2, **changes):
     chosen = Parameters.choose(
-        epsilon="1", height=height, universe_size=universe_size, threshold=threshold
+        epsilon="1", height=height, universe_size=universe_size, threshold=threshold, method="full"
     )
     return replace(chosen, **changes)
 

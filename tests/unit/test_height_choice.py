@@ -12,12 +12,11 @@ from pathveil.errors import ParameterError
 from pathveil.mechanism.choose_height import choose_height
 from pathveil.mechanism.randomness import Randomness
 from pathveil.model.height_choice import (
-    CALIBRATED_RULE,
     MOST,
-    TREE_RULE,
     height_for,
     height_preparation,
 )
+from pathveil.model.methods import CALIBRATED, FULL
 
 UNIVERSE = Universe("abcd")
 
@@ -38,7 +37,7 @@ def bins(**counts):
 
 def test_the_smallest_height_that_covers_nine_tenths():
     def height(**counts):
-        return height_for(bins(**counts), CALIBRATED_RULE)
+        return height_for(bins(**counts), CALIBRATED.height_rule)
 
     assert height(of_6=90, of_9=10) == 6
     assert height(of_6=89, of_9=11) == 9
@@ -49,26 +48,26 @@ def test_the_smallest_height_that_covers_nine_tenths():
 
 
 def test_half_is_enough_where_every_level_has_a_share_of_epsilon():
-    assert height_for(bins(of_7=50, of_9=50), TREE_RULE) == 7
-    assert height_for(bins(of_7=49, of_9=51), TREE_RULE) == 9
-    assert height_for(bins(of_2=100), TREE_RULE) == 6
-    assert height_for(bins(of_20=100), TREE_RULE) == MOST
+    assert height_for(bins(of_7=50, of_9=50), FULL.height_rule) == 7
+    assert height_for(bins(of_7=49, of_9=51), FULL.height_rule) == 9
+    assert height_for(bins(of_2=100), FULL.height_rule) == 6
+    assert height_for(bins(of_20=100), FULL.height_rule) == MOST
 
 
 @given(st.lists(st.integers(-50, 1000), min_size=MOST, max_size=MOST))
 def test_it_is_always_in_range(counts):
-    for rule in (TREE_RULE, CALIBRATED_RULE):
+    for rule in (FULL.height_rule, CALIBRATED.height_rule):
         assert rule.least <= height_for(np.array(counts), rule) <= MOST
 
 
 def test_the_longest_trajectory_is_never_seen():
     """Lengths from MOST on are one bin: however long the longest is, the choice is the same."""
-    budget = Parameters.choose(epsilon="1", height=4, universe_size=4).budget
+    budget = Parameters.choose(epsilon="1", height=4, universe_size=4, method="full").budget
     chosen = {
         choose_height(
             database([3] * 50 + [longest]),
-            height_preparation(budget, 1, "calibrated"),
-            CALIBRATED_RULE,
+            height_preparation(budget, 1, CALIBRATED.height_rule),
+            CALIBRATED.height_rule,
             Randomness(np.random.default_rng(7)),  # noqa: TID251
         )
         for longest in (MOST, MOST + 1, 10 * MOST)
@@ -95,6 +94,8 @@ def test_a_release_pays_for_the_choice(method, tmp_path):
 
 def test_parameters_that_are_too_large_at_the_largest_height_are_refused_before_reading():
     with pytest.raises(ParameterError):
-        Parameters.choose(epsilon="1", height="auto", universe_size=10**6, max_nodes=1000)
+        Parameters.choose(
+            epsilon="1", height="auto", universe_size=10**6, max_nodes=1000, method="full"
+        )
     with pytest.raises(ParameterError, match="height"):
-        Parameters.choose(epsilon="1", height="tall", universe_size=4)
+        Parameters.choose(epsilon="1", height="tall", universe_size=4, method="full")

@@ -23,7 +23,13 @@ BOX = "45.4,-73.8,45.6,-73.4"
 
 
 def choose(**changes):
-    usual = {"epsilon": "1", "height": 3, "universe_size": 6, "taxonomy": TAXONOMY}
+    usual = {
+        "epsilon": "1",
+        "height": 3,
+        "universe_size": 6,
+        "taxonomy": TAXONOMY,
+        "method": "full",
+    }
     return Parameters.choose(**usual | changes)
 
 
@@ -199,7 +205,13 @@ def test_a_tree_without_a_taxonomy_is_not_grown_with_zones():
 def test_a_tree_that_can_not_fit_is_refused_or_stops():
     many = Universe(map(str, range(4000)))
     taxonomy = Taxonomy.of(many, [str(code % 2) for code in range(4000)])
-    choices = {"epsilon": "1", "height": 6, "universe_size": 4000, "taxonomy": taxonomy}
+    choices = {
+        "epsilon": "1",
+        "height": 6,
+        "universe_size": 4000,
+        "taxonomy": taxonomy,
+        "method": "full",
+    }
     with pytest.raises(TreeTooLargeError):
         Parameters.choose(**choices, max_nodes=4001)
     database = TrajectoryDatabase.from_sequences([["1", "2", "3"]] * 5000, many)

@@ -230,7 +230,7 @@ def test_a_delta_is_needed_and_only_then():
     with pytest.raises(ParameterError, match="'auto'"):
         publish(db, epsilon="1", height=2, delta="1e-9", threshold="paper")
     with pytest.raises(ParameterError, match="Delta is for"):
-        Parameters.choose(epsilon="1", height=2, universe_size=4, delta="1e-9")
+        Parameters.choose(epsilon="1", height=2, universe_size=4, delta="1e-9", method="full")
 
 
 @pytest.mark.parametrize("value", [1e-9, "0", "1e-3", "-1e-9", "abc", "", None, "1/0", "1e-99"])

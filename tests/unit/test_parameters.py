@@ -16,7 +16,9 @@ DIGITS = 60  # decimal places of the references: far beyond any tie a test can m
 
 
 def choose(**choices):
-    return Parameters.choose(**{"epsilon": "1", "height": 3, "universe_size": 10} | choices)
+    return Parameters.choose(
+        **{"epsilon": "1", "height": 3, "universe_size": 10, "method": "full"} | choices
+    )
 
 
 def exact_pass_probability(level_epsilon, threshold):
@@ -66,7 +68,12 @@ def test_contributions_scale_the_noise_but_not_the_levels_share():
 @given(st.integers(1, 40), st.integers(1, 5), st.integers(1, 400))  # 400·200⁴ < 10¹²
 def test_expected_nodes_is_a_branching_process_of_public_parameters(threshold, height, size):
     parameters = Parameters.choose(
-        epsilon="2", height=height, universe_size=size, threshold=threshold, max_nodes=10**12
+        epsilon="2",
+        height=height,
+        universe_size=size,
+        threshold=threshold,
+        max_nodes=10**12,
+        method="full",
     )
     with localcontext(prec=DIGITS):
         growth = size * exact_pass_probability(Fraction(2, height), threshold)

@@ -27,7 +27,7 @@ FACTS = {
 
 
 def entry(publisher=None, *, is_private=True, **choices):
-    choices = {"epsilon": "1", "height": 4, "universe_size": 30} | choices
+    choices = {"epsilon": "1", "height": 4, "universe_size": 30, "method": "full"} | choices
     certificate = Certificate.of(pv.Parameters.choose(**choices), is_private=is_private)
     return registry_entry(certificate, Publisher(**(FACTS | (publisher or {}))))
 

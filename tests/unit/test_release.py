@@ -93,10 +93,17 @@ def test_parameters_of_another_database_are_refused():
 
 
 def test_progress_counts_levels_and_sees_nothing_else():
-    told = []
-    pv.publish(database(), epsilon="6", height=3, progress=lambda *what: told.append(what))
-    assert told[0] == (1, 3)
-    assert told == [(level, 3) for level in range(1, len(told) + 1)]
+    for method, steps in (("full", 3), ("calibrated", 5)):  # levels; two stages and the levels
+        told = []
+        pv.publish(
+            database(),
+            epsilon="6",
+            height=3,
+            method=method,
+            progress=lambda *what, told=told: told.append(what),
+        )
+        assert told[0] == (1, steps)
+        assert told == [(step, steps) for step in range(1, len(told) + 1)]
 
 
 def test_the_offset_of_the_rounding_is_drawn_anew_for_every_release(monkeypatch):

@@ -109,6 +109,7 @@ def pair_parameters(epsilon: object, height: int, max_trajectories_per_unit: int
         universe_size=len(UNIVERSE),
         threshold=max(2, ceil(2 * scale)),
         max_trajectories_per_unit=max_trajectories_per_unit,
+        method="full",
     )
 
 

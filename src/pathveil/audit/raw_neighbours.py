@@ -127,7 +127,12 @@ def from_rows(
 
 def _open_parameters(epsilon: object, height: int, grid: TimeGrid | None) -> Parameters:
     return Parameters.choose(
-        epsilon=epsilon, height=height, universe_size=None, delta=DELTA, time_grid=grid
+        epsilon=epsilon,
+        height=height,
+        universe_size=None,
+        delta=DELTA,
+        time_grid=grid,
+        method="full",
     )
 
 

@@ -15,6 +15,7 @@ from pathveil.audit.tables import audit_tables
 from pathveil.audit.timed_neighbours import timed_pairs
 from pathveil.audit.zoned_neighbours import zoned_pairs
 from pathveil.errors import ParameterError
+from pathveil.model.methods import METHODS, Method
 
 HEIGHTS = (1, 3)  # at 1 all of ε stands in one count; at 3 it is divided over levels
 TIMED_HEIGHT = 2  # the least at which a step has a time before it
@@ -22,7 +23,8 @@ RAW_HEIGHT = 1  # the least: what is attacked lies before the gate
 ZONED_HEIGHT = 1  # the budget is divided over zones and locations even then
 TREE_EPSILON, TABLES_EPSILON, TABLES_HEIGHT = "1", "8", 8
 PACKAGES = ("pathveil", "numpy", "numba", "llvmlite", "scipy")
-CHOICES = ("all", "basic", "full", "calibrated")
+ALL = "all"
+CHOICES = (ALL, *METHODS)
 
 Part = Callable[[float, Progress], AuditReport]
 """Audits one part, given its share of the false-alarm probability."""
@@ -95,7 +97,8 @@ def _parts(
 ) -> list[tuple[int, Part]]:
     """The parts, each with its number of runs."""
     parts = []
-    if method != "calibrated":
+    has_tables = None if method == ALL else Method.named(method).has_tables
+    if not has_tables:
         claim = epsilon or TREE_EPSILON
         for each in HEIGHTS if height is None else (height,):
             pairs = (*neighbouring_pairs(claim, each), a_unit_with_three(claim, each))
@@ -104,7 +107,7 @@ def _parts(
         parts.append(_tree(zoned_pairs(claim, height or ZONED_HEIGHT), runs))
         raw = raw_pairs(claim, height or RAW_HEIGHT)
         parts.append(_tree(raw, runs, from_rows, begins="rows of files, read, then the "))
-    if method in ("all", "calibrated"):
+    if has_tables is not False:
         parts.append((2 * runs, _tables(epsilon, height, runs)))
     return parts
 

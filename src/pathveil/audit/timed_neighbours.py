@@ -47,6 +47,7 @@ def _parameters(epsilon: object, height: int) -> Parameters:
         universe_size=len(UNIVERSE),
         threshold=max(2, ceil(2 * Fraction(height) / budget.epsilon)),
         time_grid=GRID,
+        method="full",
     )
 
 

@@ -52,6 +52,7 @@ def _parameters(budget: Budget, height: int, threshold: int) -> Parameters:
         universe_size=len(UNIVERSE),
         threshold=threshold,
         taxonomy=TAXONOMY,
+        method="full",
     )
 
 

@@ -99,7 +99,7 @@ def _as_json(parameters: "Parameters") -> dict[str, Any]:
         "zones": len(parameters.taxonomy) if parameters.taxonomy else None,
         **choices_as_json(parameters),
     }
-    if parameters.method == "calibrated":
+    if parameters.how.has_tables:
         return shared | {"measurements": _measurements(parameters)}
     from pathveil.model.forecast import Forecast
 
@@ -139,7 +139,7 @@ def _measurements(parameters: "Parameters") -> list[dict[str, Any]]:
 def _print(parameters: "Parameters") -> None:
     if parameters.universe_is_open:
         print_discovery(parameters)
-    elif parameters.method == "calibrated":
+    elif parameters.how.has_tables:
         _print_measurements(parameters)
     else:
         _print_levels(parameters)

@@ -267,7 +267,7 @@ def publish_with_progress(
     from pathveil.progress_reports import reported_to
     from pathveil.publishing import publish_with
 
-    is_calibrated = parameters.method == "calibrated"
+    is_calibrated = parameters.how.has_tables
     counting = _MEASURING if is_calibrated else 1.0
     words = "Measuring and calibrating" if is_calibrated else "Growing the noisy prefix tree"
     with (

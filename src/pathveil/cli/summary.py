@@ -91,7 +91,7 @@ def _accuracy(parameters: "Parameters") -> dict[str, object]:
     from pathveil.model.measurement_plan import MeasurementPlan
     from pathveil.statistics.registry import VISITS
 
-    if parameters.method != "calibrated":
+    if not parameters.how.has_tables:
         return {"threshold": parameters.threshold, "visit_noise": None}
     visits = MeasurementPlan.of(parameters)[VISITS]
     return {"threshold": None, "visit_noise": round(noise_deviation(visits.epsilon), 1)}

@@ -168,7 +168,7 @@ def _levels(forecast: SimulatedForecast) -> Exhibit:
     more = (
         " The calibrated method completes trajectories from nine more tables; the tree is only "
         "where most of them begin."
-        if run.parameters.method == "calibrated"
+        if run.parameters.how.has_tables
         else " Trajectories end where the tree ends."
     )
     return Exhibit(

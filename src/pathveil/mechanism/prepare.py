@@ -9,7 +9,6 @@ from pathveil.errors import ParameterError
 from pathveil.mechanism.choose_height import choose_height
 from pathveil.mechanism.discover import discover
 from pathveil.mechanism.randomness import Randomness
-from pathveil.model.height_choice import height_rule
 from pathveil.model.parameters import Parameters
 from pathveil.raw.counting.sql_counter import SqlCounter
 from pathveil.raw.database import TrajectoryDatabase
@@ -43,7 +42,7 @@ def prepare(
         database = restrict(database, universe)
         parameters = parameters.with_universe_size(len(universe))
     if parameters.height_is_open:
-        rule = height_rule(parameters.method)
+        rule = parameters.how.height_rule
         chosen = choose_height(database, next(waiting), rule, randomness)
         parameters = parameters.with_height(chosen)
     return database, parameters

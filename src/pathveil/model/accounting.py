@@ -10,14 +10,6 @@ from pathveil.model.parameters import Parameters
 from pathveil.model.stability import Promise, Step, TableMap
 
 _NOISY = "noisy counts: "
-_POST_PROCESSING = {
-    "basic": "thresholding, repair and rounding of the noisy tree",
-    "full": "thresholding, constrained inference, repair and rounding of the noisy tree",
-    "calibrated": (
-        "estimation of a movement model from the noisy tables, synthesis of trajectories, "
-        "calibration of their weights to the tables, rounding"
-    ),
-}
 
 
 class StepLine(Part):
@@ -69,7 +61,7 @@ class Accounting(Part):
         distance = promise.distance
         return cls(
             composition="sequential over the measurements, parallel within each",
-            post_processing=_POST_PROCESSING[parameters.method],
+            post_processing=parameters.how.post_processing,
             steps=[
                 StepLine(step=step.name, depends_on=step.depends_on, stability=step.stability)
                 for step in promise.steps

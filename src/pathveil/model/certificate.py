@@ -24,6 +24,7 @@ from pathveil.model.certificate_parts import (
     TimeGridRecord,
 )
 from pathveil.model.html_card import certificate_card
+from pathveil.model.methods import Method, MethodName
 from pathveil.model.parameters import Parameters
 from pathveil.model.stability import (
     Promise,
@@ -87,7 +88,7 @@ class Implementation(Part):
 
     mechanisms: str
     pre_processing_eda_hyperparameter_tuning: str
-    method: Literal["basic", "full", "calibrated"]
+    method: MethodName
     universe_size: int = Field(ge=1)
     height: int = Field(ge=1)
     threshold: int = Field(ge=0)
@@ -153,7 +154,7 @@ class Certificate(Part):
         choices = self.implementation
         levels = [line for line in self.accounting.budget if LEVEL.search(line.measurement)]
         return sum(shares) == epsilon == bound and (
-            choices.method == "calibrated"
+            Method.named(choices.method).has_tables
             or len(levels) == choices.height * (1 if choices.taxonomy is None else 2)
         )
 

@@ -59,7 +59,7 @@ def contribution_forecasts(parameters: Parameters) -> Iterator[ContributionForec
 
 def first_level(parameters: Parameters) -> tuple[Fraction, int]:
     """The noise parameter and the threshold of the prefix tree's first level."""
-    if parameters.method != "calibrated":
+    if not parameters.how.has_tables:
         return parameters.level_epsilon, parameters.threshold
     epsilon = MeasurementPlan.of(parameters).tree[0].epsilon
     return epsilon, smallest_threshold(epsilon, parameters.universe_size, INVENTED_PER_NODE)

@@ -34,22 +34,12 @@ class HeightRule:
     covered: Fraction
 
 
-TREE_RULE = HeightRule(6, Fraction(1, 2))
-CALIBRATED_RULE = HeightRule(4, Fraction(9, 10))
-
-
-def height_rule(method: str) -> HeightRule:
-    """The rule of a method."""
-    return CALIBRATED_RULE if method == "calibrated" else TREE_RULE
-
-
-def height_preparation(budget: Budget, contribution: int, method: str) -> Preparation:
+def height_preparation(budget: Budget, contribution: int, rule: HeightRule) -> Preparation:
     """What choosing the height costs.
 
     A trajectory has one length, so a unit with at most c trajectories changes the distribution by
     at most c in L1.
     """
-    rule = height_rule(method)
     return Preparation(
         "distribution of lengths, to choose the height",
         budget.epsilon * SHARE,

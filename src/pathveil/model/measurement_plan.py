@@ -161,6 +161,22 @@ class MeasurementPlan:
         )
 
 
+def tree_lines(parameters: Parameters) -> list[Measurement]:
+    """The measurements of the paper's methods: every level of the prefix tree, or its two parts."""
+    both, budget = parameters.sub_levels, parameters.level_budget
+    parts = [("", budget)]
+    if both is not None:
+        zones = budget * both.zone_share
+        parts = [("zones of ", zones), ("locations of ", budget - zones)]
+    return [
+        Measurement(
+            f"{what}level {level} of the prefix tree", share, parameters.max_trajectories_per_unit
+        )
+        for level in range(1, parameters.height + 1)
+        for what, share in parts
+    ]
+
+
 def _shares(levels: int, *, with_times: bool) -> dict[Statistic, Fraction]:
     weights = [TREE_RATIO**i for i in range(levels)]
     tree = {

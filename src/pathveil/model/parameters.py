@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import index
-from typing import Literal, get_args
 
 from pathveil.errors import ParameterError, TreeTooLargeError
 from pathveil.model.budget import Budget
 from pathveil.model.height_choice import AUTO, MOST, height_preparation
 from pathveil.model.label_discovery import discovery_preparation, parse_delta
+from pathveil.model.methods import DEFAULT_METHOD, Method, MethodName
 from pathveil.model.preparation import Preparation
 from pathveil.model.sub_levels import SubLevels
 from pathveil.model.taxonomy import Taxonomy
@@ -22,16 +22,9 @@ from pathveil.model.thresholds import (
 )
 from pathveil.model.time_grid import TimeGrid, check_pairs
 from pathveil.model.universe import MAX_SIZE
-from pathveil.suggestions import did_you_mean
 
-Method = Literal["basic", "full", "calibrated"]
-METHODS: tuple[str, ...] = get_args(Method)
-# What is published if nobody says otherwise: docs/accuracy.md is why.
-DEFAULT_METHOD: Method = "calibrated"
 MAX_HEIGHT = 1000
 DEFAULT_MAX_NODES = 20_000_000
-# The calibrated method keeps a table of all pairs of slots.
-MOST_SLOTS = 2048
 
 # The default threshold invents at most this many children per node (DESIGN, decision 1).
 INVENTED_PER_NODE = Fraction(1, 10)
@@ -69,7 +62,7 @@ class Parameters:
     height: int
     universe_size: int
     threshold: int
-    method: Method
+    method: MethodName
     max_trajectories_per_unit: int = 1
     max_nodes: int = DEFAULT_MAX_NODES
     threshold_choice: object = field(default="auto", compare=False, repr=False)
@@ -87,7 +80,7 @@ class Parameters:
         height: int | str,
         universe_size: int | None,
         threshold: object = "auto",
-        method: str = "full",
+        method: str = DEFAULT_METHOD,
         max_trajectories_per_unit: int = 1,
         max_nodes: int = DEFAULT_MAX_NODES,
         delta: object = None,
@@ -131,17 +124,14 @@ class Parameters:
         elif delta is not None:
             raise ParameterError("Delta is for discovering the universe; leave it out.")
         if height_is_open:
-            spent.append(height_preparation(budget, contribution, method))
-        if method not in METHODS:
-            raise ParameterError(
-                f"The method must be one of {', '.join(METHODS)}.{did_you_mean(method, METHODS)}"
-            )
+            rule = Method.named(method).height_rule
+            spent.append(height_preparation(budget, contribution, rule))
         parameters = cls(
             budget,
             height,
             universe_size,
             threshold=1,
-            method=method,  # type: ignore[arg-type]  # checked above
+            method=Method.named(method).name,
             max_trajectories_per_unit=contribution,
             max_nodes=max_nodes,
             threshold_choice=threshold,
@@ -178,7 +168,7 @@ class Parameters:
                 f"The noise would hide counts of {LARGEST_SCALE:,}: nothing could survive. Use a "
                 "larger epsilon, a smaller height or fewer trajectories per unit."
             )
-        if self.method == "calibrated":
+        if self.how.has_tables:
             return _own_thresholds(self.threshold_choice)
         return _choose_threshold(self.threshold_choice, *self._cells_of_a_location())
 
@@ -189,9 +179,10 @@ class Parameters:
         if not isinstance(self.time_grid, TimeGrid):
             raise ParameterError("The time grid must be a TimeGrid; make one with TimeGrid.parse.")
         check_pairs(self.universe_size, self.time_grid)
-        if self.method == "calibrated" and len(self.time_grid) > MOST_SLOTS:
+        most = self.how.most_slots
+        if most is not None and len(self.time_grid) > most:
             raise ParameterError(
-                f"The calibrated method takes up to {MOST_SLOTS:,} slots of time, and the grid has "
+                f"The {self.method} method takes up to {most:,} slots of time, and the grid has "
                 f"{len(self.time_grid):,}; use a coarser grid, or method 'full'."
             )
 
@@ -201,14 +192,20 @@ class Parameters:
             return
         if not isinstance(self.taxonomy, Taxonomy):
             raise ParameterError("The taxonomy must be a Taxonomy; read one with read_taxonomy.")
-        if self.method == "calibrated":
+        if not self.how.takes_taxonomy:
             raise ParameterError(
-                "The calibrated method can't use a taxonomy; use method 'full' or 'basic' with it."
+                f"The {self.method} method can't use a taxonomy; use method 'full' or 'basic' with "
+                "it."
             )
         if self.time_grid is not None:
             raise ParameterError("A taxonomy can't be used together with a time grid yet.")
         if self.universe_is_open or self.taxonomy.locations != self.universe_size:
             raise ParameterError("The taxonomy is of another universe.")
+
+    @property
+    def how(self) -> Method:
+        """The method itself."""
+        return Method.named(self.method)
 
     @property
     def sub_levels(self) -> SubLevels | None:
@@ -255,7 +252,7 @@ class Parameters:
         With a time grid |L|·|T|·p_θ: that of the root, and more than that of a later node. With a
         taxonomy the zones that nobody visited, and their locations.
         """
-        if self.method == "calibrated":  # the thresholds of its tree are chosen for that
+        if self.how.has_tables:  # the thresholds of its tree are chosen for that
             return float(INVENTED_PER_NODE)
         if (both := self.sub_levels) is not None:
             return both.invented_per_node(self.threshold)

@@ -21,12 +21,11 @@ Why the maps are true:
   noise of parameter ε̄ on every cell costs ε̄·l1·d.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 
-from pathveil.model.measurement_plan import Line, Measurement, MeasurementPlan
+from pathveil.model.measurement_plan import Line, Measurement
 from pathveil.model.parameters import Parameters
 from pathveil.model.preparation import Preparation
 from pathveil.model.trip_rules import Keep
@@ -140,7 +139,10 @@ def unit_promise(parameters: Parameters) -> Promise:
     steps = [Step(READING, "one unit's own rows", 1), Step(BOUNDING, "one unit's own rows", most)]
     if parameters.delta:
         steps.append(Step(RESTRICTING, "one trajectory", 1))
-    lines: list[Measurement | Preparation] = [*parameters.preparations, *_measurements(parameters)]
+    lines: list[Measurement | Preparation] = [
+        *parameters.preparations,
+        *parameters.how.plan(parameters),
+    ]
     return Promise(
         "one unit with all its trajectories",
         tuple(steps),
@@ -174,26 +176,6 @@ def in_terms_of(unit: Promise, epsilon: Fraction) -> str:
     times = "" if share.numerator == 1 else share.numerator
     parts = "" if share.denominator == 1 else f"/{share.denominator}"
     return f"{times}ε{parts} = {epsilon}"
-
-
-def _measurements(parameters: Parameters) -> Iterable[Measurement]:
-    if parameters.method == "calibrated":
-        return MeasurementPlan.of(parameters).lines()
-    return (
-        Measurement(
-            f"{what}level {level} of the prefix tree", budget, parameters.max_trajectories_per_unit
-        )
-        for level in range(1, parameters.height + 1)
-        for what, budget in _parts_of_a_level(parameters)
-    )
-
-
-def _parts_of_a_level(parameters: Parameters) -> list[tuple[str, Fraction]]:
-    both, budget = parameters.sub_levels, parameters.level_budget
-    if both is None:
-        return [("", budget)]
-    zones = budget * both.zone_share
-    return [("zones of ", zones), ("locations of ", budget - zones)]
 
 
 def _table(line: Measurement | Preparation, most: int) -> TableMap:

@@ -231,15 +231,15 @@ def check_engine(name: str, parameters: Parameters) -> None:
     Raises:
         ParameterError: if so.
     """
-    problem = None if name == MEMORY else unsupported(parameters)
+    problem = None if name == MEMORY else unsupported(parameters, name)
     if problem is not None:
         raise ParameterError(f"The engine {name!r} can't {problem}, or use the engine 'memory'.")
 
 
-def unsupported(parameters: Parameters) -> str | None:
+def unsupported(parameters: Parameters, name: str = DUCKDB) -> str | None:
     """What only the memory engine can do, if the parameters ask for it, and what to do instead."""
-    if parameters.method == "calibrated":
-        return "do the method 'calibrated'; use the method 'full' or 'basic'"
+    if name not in parameters.how.engines:
+        return f"do the method {parameters.method!r}; use the method 'full' or 'basic'"
     if parameters.height_is_open:
         return "choose the height; give a number"
     if parameters.universe_is_open:

@@ -112,7 +112,7 @@ def _read_tables(directory: Path) -> tuple["Release", Certificate]:
         parameters,
         is_private=certificate.status != NOT_PRIVATE,
     )
-    if parameters.method != "calibrated":
+    if not parameters.how.has_tables:
         release = Release(universe, tree, ledger=certificate.ledger)
         return release.read_by(choices.trajectory_rules), certificate
     report_progress(2, 3)
@@ -203,7 +203,7 @@ def _check_figures(release: "Release", certificate: Certificate, directory: Path
     if not certificate.adds_up():
         raise ReleaseError("The certificate's budget does not add up to its epsilon.")
     # Those of a calibrated release were read from there.
-    if release.parameters.method != "calibrated" and not tables.same_trajectories(
+    if not release.parameters.how.has_tables and not tables.same_trajectories(
         directory / tables.TRAJECTORIES,
         release.timed_paths(),
         release.universe,

@@ -7,6 +7,7 @@ from pathlib import Path
 from pathveil.errors import ReleaseError
 from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE, Certificate
 from pathveil.model.certificate_parts import FileRecord
+from pathveil.model.methods import Method
 from pathveil.release import tables
 from pathveil.release.datapackage import DATAPACKAGE
 from pathveil.release.error_table_csv import ERROR_TABLE
@@ -55,7 +56,7 @@ def _check_listing(certificate: Certificate) -> None:
     if certificate.implementation.time_grid is not None:
         needed.add(tables.TIMES)
     optional = {tables.TRAJECTORIES_CSV}
-    if certificate.implementation.method == "calibrated":
+    if Method.named(certificate.implementation.method).has_tables:
         optional.add(ERROR_TABLE)
     wrong = (certificate.files.keys() - optional) ^ needed
     if wrong:

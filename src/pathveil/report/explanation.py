@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from pathveil.model.accounting import BudgetLine
 from pathveil.model.certificate import PRIVATE, Certificate
+from pathveil.model.methods import Method
 from pathveil.model.odds import Belief, odds_against_one
 from pathveil.model.stability import in_terms_of, trip_promises
 from pathveil.model.trip_rules import kept_by
@@ -201,9 +202,9 @@ def _loss(epsilon: Fraction, beliefs: tuple[tuple[Belief, Belief], ...]) -> Pass
 
 def _bounds_passage(certificate: Certificate, epsilon: Fraction) -> Passage:
     choices = certificate.implementation
-    measured = (words.CUT_CALIBRATED if choices.method == "calibrated" else words.CUT_TREE).format(
-        height=choices.height
-    )
+    has_tables = Method.named(choices.method).has_tables
+    cut = words.CUT_CALIBRATED if has_tables else words.CUT_TREE
+    measured = cut.format(height=choices.height)
     return Passage(
         "What bounds it, and what multiplies it",
         (measured, words.MULTIPLIES),
@@ -258,7 +259,9 @@ def _figures(line: BudgetLine) -> tuple[Fraction, int]:
 
 def _choices(certificate: Certificate) -> Passage:
     choices, chosen = certificate.implementation, certificate.accounting.choices
-    threshold = "one for each table" if choices.method == "calibrated" else f"{choices.threshold:,}"
+    threshold = f"{choices.threshold:,}"
+    if Method.named(choices.method).has_tables:
+        threshold = "one for each table"
     told = {
         "ε, the privacy budget": certificate.privacy_loss.privacy_parameters.epsilon,
         "locations in the universe": f"{choices.universe_size:,}",
@@ -299,7 +302,7 @@ def _plain(value: object) -> str:
 
 def _utility(certificate: Certificate) -> Passage:
     method = certificate.implementation.method
-    made = words.MADE_CALIBRATED if method == "calibrated" else words.MADE_TREE
+    made = words.MADE_CALIBRATED if Method.named(method).has_tables else words.MADE_TREE
     return Passage("What it costs: accuracy", (made, words.ACCURACY))
 
 

@@ -42,6 +42,7 @@ def publish_markov(
             height=height,
             universe_size=len(database.universe),
             max_trajectories_per_unit=database.max_trajectories_per_unit,
+            method="full",
         )
     )
     randomness = Randomness(generator)

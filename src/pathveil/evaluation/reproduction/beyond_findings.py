@@ -7,7 +7,7 @@ from pathveil.evaluation.reproduction.finding import Finding, percent, verdict
 from pathveil.evaluation.reproduction.plan import BASE_EPSILON, BASE_HEIGHT, TOP, Plan
 from pathveil.evaluation.reproduction.results import Results
 from pathveil.evaluation.reproduction.truth import Truth
-from pathveil.model.parameters import Method
+from pathveil.model.methods import MethodName
 
 WHERE = "Beyond the paper"
 
@@ -17,7 +17,7 @@ def beyond_findings(plan: Plan, results: Results, truth: Truth) -> Iterator[Find
     if "calibrated" not in plan.methods:
         return
 
-    def errors(epsilon: str, method: Method) -> list[float]:
+    def errors(epsilon: str, method: MethodName) -> list[float]:
         return [
             results.subset_error(epsilon, BASE_HEIGHT, method, subset).mean
             for subset in range(SUBSETS)

@@ -21,7 +21,7 @@ from pathveil.evaluation.reproduction.plan import (
 from pathveil.evaluation.reproduction.samples import draw_test_set
 from pathveil.evaluation.reproduction.truth import Truth
 from pathveil.evaluation.side import Side
-from pathveil.model.parameters import Method
+from pathveil.model.methods import Method, MethodName
 from pathveil.publishing import publish
 from pathveil.raw.database import TrajectoryDatabase
 
@@ -121,11 +121,11 @@ class Bench:
         seconds = min(self._publish(sample, cell.method) for _ in range(TIMINGS))
         return RuntimeResult(len(sample), len(sample.universe), seconds)
 
-    def _threshold(self, method: Method) -> str:
+    def _threshold(self, method: MethodName) -> str:
         """The calibrated method chooses its own."""
-        return "auto" if method == "calibrated" else self.threshold
+        return "auto" if Method.named(method).has_tables else self.threshold
 
-    def _publish(self, database: TrajectoryDatabase, method: Method) -> float:
+    def _publish(self, database: TrajectoryDatabase, method: MethodName) -> float:
         """Release once; the seconds of CPU time it took."""
         start = process_time()
         publish(

@@ -9,10 +9,10 @@ from pathveil.evaluation.reproduction.exhibit import Exhibit, Value, shown
 from pathveil.evaluation.reproduction.plan import BASE_HEIGHT, FIXED_LENGTH, FIXED_SUBSET, Plan
 from pathveil.evaluation.reproduction.results import Results, Statistic
 from pathveil.evaluation.reproduction.truth import Truth, Workload
-from pathveil.model.parameters import Method
+from pathveil.model.methods import MethodName
 
 EMPTY = "empty release"
-NAMES: dict[Method, str] = {"basic": "Basic", "full": "Full", "calibrated": "calibrated"}
+NAMES: dict[MethodName, str] = {"basic": "Basic", "full": "Full", "calibrated": "calibrated"}
 ERROR = "average relative error"
 LONGEST_SHOWN = 60
 PLACES = 3
@@ -62,7 +62,7 @@ def budget_exhibit(plan: Plan, results: Results, truth: Truth) -> Exhibit:
         "runs.",
         columns=("epsilon", "max_query_length", "method", "mean", "spread", "runs", EMPTY),
         rows=tuple(rows),
-        shown_columns=("Method", "ε", *(f"max|Q| = {most}" for most in longest)),
+        shown_columns=("MethodName", "ε", *(f"max|Q| = {most}" for most in longest)),
         shown_rows=tuple(_budget_rows(plan, results, empty)),
         svg=_drawing(drawn, "ε", plan, title),
     )
@@ -93,7 +93,7 @@ class HeightReading:
     stem: str
     words: str
     workload: Workload
-    error: Callable[[str, int, Method], Statistic]
+    error: Callable[[str, int, MethodName], Statistic]
 
 
 def height_readings(results: Results, truth: Truth) -> tuple[HeightReading, HeightReading]:
@@ -138,7 +138,7 @@ def height_exhibit(plan: Plan, reading: HeightReading) -> Exhibit:
         "exactly 6 locations, or as the subset max|Q| = 6 of Figure 5.",
         columns=("epsilon", "height", "method", "mean", "spread", "runs", EMPTY),
         rows=tuple(rows),
-        shown_columns=("Method", "B", *(f"h = {height}" for height in plan.heights)),
+        shown_columns=("MethodName", "B", *(f"h = {height}" for height in plan.heights)),
         shown_rows=tuple(_height_rows(plan, reading, empty)),
         svg=_drawing(drawn, "h", plan, title),
     )

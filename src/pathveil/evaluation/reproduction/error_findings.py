@@ -16,7 +16,7 @@ from pathveil.evaluation.reproduction.finding import Finding, percent, verdict
 from pathveil.evaluation.reproduction.plan import BASE_EPSILON, BASE_HEIGHT, Plan
 from pathveil.evaluation.reproduction.results import Results
 from pathveil.evaluation.reproduction.truth import Truth
-from pathveil.model.parameters import Method
+from pathveil.model.methods import MethodName
 
 # An improvement is called larger than another if it is so by one percentage point.
 MARGIN = 0.01
@@ -33,7 +33,7 @@ def error_findings(plan: Plan, results: Results, truth: Truth) -> Iterator[Findi
         yield from _errors_by_height(plan, reading)
 
 
-def _error(results: Results, epsilon: str, method: Method, subset: int) -> float:
+def _error(results: Results, epsilon: str, method: MethodName, subset: int) -> float:
     return results.subset_error(epsilon, BASE_HEIGHT, method, subset).mean
 
 
@@ -73,7 +73,7 @@ def _errors_by_epsilon(plan: Plan, results: Results) -> Iterator[Finding]:
 
 
 def _against_empty(plan: Plan, results: Results, truth: Truth) -> Iterator[Finding]:
-    method: Method = plan.paper_methods[-1]
+    method: MethodName = plan.paper_methods[-1]
     errors = [_error(results, BASE_EPSILON, method, subset) for subset in range(SUBSETS)]
     empty = [workload.empty_error() for workload in truth.subsets]
     beaten = sum(error < other for error, other in zip(errors, empty, strict=True))
@@ -140,7 +140,7 @@ def _errors_by_height(plan: Plan, reading: HeightReading) -> Iterator[Finding]:
         )
         return
 
-    def curve(epsilon: str, method: Method) -> list[float]:
+    def curve(epsilon: str, method: MethodName) -> list[float]:
         return [reading.error(epsilon, height, method).mean for height in plan.heights]
 
     best = {

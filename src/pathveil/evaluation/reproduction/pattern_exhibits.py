@@ -15,7 +15,7 @@ from pathveil.evaluation.reproduction.plan import (
     Plan,
 )
 from pathveil.evaluation.reproduction.results import Results
-from pathveil.model.parameters import Method
+from pathveil.model.methods import BASIC, FULL, MethodName
 
 Key = TypeVar("Key", bound=str | int)
 Setting = tuple[str, int, int]
@@ -126,9 +126,10 @@ def _table(
     )
 
 
-def _printed(numbers: TruePositives, method: Method, k: int) -> tuple[Value, Value]:
+def _printed(numbers: TruePositives, method: MethodName, k: int) -> tuple[Value, Value]:
     """The paper's true and false positives; it knows nothing of the calibrated method."""
-    if method == "calibrated":
+    known = {BASIC.name: numbers.basic, FULL.name: numbers.full}
+    if method not in known:
         return "", ""
-    found = numbers.basic if method == "basic" else numbers.full
+    found = known[method]
     return found, k - found

@@ -14,13 +14,13 @@ from pathveil.evaluation.reproduction.plan import (
     Plan,
 )
 from pathveil.evaluation.reproduction.results import Results
-from pathveil.model.parameters import Method
+from pathveil.model.methods import BASIC, MethodName
 
 
 def pattern_findings(plan: Plan, results: Results) -> Iterator[Finding]:
     """All of them, in the paper's order."""
 
-    def found(epsilon: str, height: int, method: Method, k: int) -> float:
+    def found(epsilon: str, height: int, method: MethodName, k: int) -> float:
         return results.true_positives(epsilon, height, method, k).mean
 
     at_50 = {m: found(BASE_EPSILON, BASE_HEIGHT, m, TOP[0]) for m in plan.paper_methods}
@@ -52,7 +52,7 @@ def pattern_findings(plan: Plan, results: Results) -> Iterator[Finding]:
     )
 
 
-def _nearness(plan: Plan, results: Results, method: Method) -> Finding:
+def _nearness(plan: Plan, results: Results, method: MethodName) -> Finding:
     """How far our true positives are from the printed ones, over all rows of the three tables."""
     rows = [
         *((row, (BASE_EPSILON, BASE_HEIGHT, k)) for k, row in paper_numbers.BY_K.items()),
@@ -65,7 +65,7 @@ def _nearness(plan: Plan, results: Results, method: Method) -> Finding:
             for height in plan.heights
         ),
     ]
-    printed = [row.basic if method == "basic" else row.full for row, _ in rows]
+    printed = [row.basic if method == BASIC.name else row.full for row, _ in rows]
     tops = [k for _, (_, _, k) in rows]
     ours = [results.true_positives(e, h, method, k).mean for _, (e, h, k) in rows]
     gaps = [(our - their) / k for our, their, k in zip(ours, printed, tops, strict=True)]

@@ -5,13 +5,13 @@ from typing import Literal
 
 from pathveil.errors import ParameterError
 from pathveil.evaluation.random_queries import PAPER_QUERIES
-from pathveil.model.parameters import Method
+from pathveil.model.methods import MethodName
 
 Panel = Literal["database", "universe"]
 
-PAPER_METHODS: tuple[Method, ...] = ("basic", "full")
+PAPER_METHODS: tuple[MethodName, ...] = ("basic", "full")
 # What can be asked for, and what is run: the calibrated method always beside Full.
-CHOICES: dict[str, tuple[Method, ...]] = {
+CHOICES: dict[str, tuple[MethodName, ...]] = {
     "basic": ("basic",),
     "full": ("full",),
     "both": PAPER_METHODS,
@@ -39,7 +39,7 @@ class AccuracyCell:
 
     epsilon: str
     height: int
-    method: Method
+    method: MethodName
     run: int
 
     @property
@@ -61,7 +61,7 @@ class RuntimeCell:
 
     panel: Panel
     step: int
-    method: Method
+    method: MethodName
     run: int
 
 
@@ -85,7 +85,7 @@ class Plan:
     height_epsilons: tuple[str, ...]
     database_steps: int
     universe_steps: int
-    methods: tuple[Method, ...]
+    methods: tuple[MethodName, ...]
     runs: int
     queries: int
 
@@ -124,7 +124,7 @@ class Plan:
         )
 
     @property
-    def paper_methods(self) -> tuple[Method, ...]:
+    def paper_methods(self) -> tuple[MethodName, ...]:
         """Those about which the paper makes claims; Full comes last."""
         return tuple(method for method in self.methods if method in PAPER_METHODS)
 

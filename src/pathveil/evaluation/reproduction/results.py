@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from pathveil.evaluation.reproduction.cells import AccuracyResult, RuntimeResult
 from pathveil.evaluation.reproduction.plan import TOP, AccuracyCell, Panel, RuntimeCell
 from pathveil.evaluation.reproduction.store import Cell, Result
-from pathveil.model.parameters import Method
+from pathveil.model.methods import MethodName
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Results:
     """All finished cells of an experiment."""
 
     def __init__(self, cells: Mapping[Cell, Result]) -> None:
-        self._accuracy: dict[tuple[str, int, Method], list[AccuracyResult]] = {}
-        self._runtime: dict[tuple[Panel, int, Method], list[RuntimeResult]] = {}
+        self._accuracy: dict[tuple[str, int, MethodName], list[AccuracyResult]] = {}
+        self._runtime: dict[tuple[Panel, int, MethodName], list[RuntimeResult]] = {}
         for cell, result in cells.items():
             if isinstance(cell, AccuracyCell) and isinstance(result, AccuracyResult):
                 setting = (cell.epsilon, cell.height, cell.method)
@@ -60,27 +60,27 @@ class Results:
                 point = (cell.panel, cell.step, cell.method)
                 self._runtime.setdefault(point, []).append(result)
 
-    def subset_error(self, epsilon: str, height: int, method: Method, subset: int) -> Statistic:
+    def subset_error(self, epsilon: str, height: int, method: MethodName, subset: int) -> Statistic:
         """Average relative error in one of the four subsets, from 0 (Fig. 5)."""
         return self._pool(epsilon, height, method, lambda r: r.subset_errors[subset])
 
-    def fixed_error(self, epsilon: str, height: int, method: Method) -> Statistic:
+    def fixed_error(self, epsilon: str, height: int, method: MethodName) -> Statistic:
         """Average relative error of queries of exactly 6 locations (Fig. 6)."""
         return self._pool(epsilon, height, method, lambda r: r.fixed_error)
 
-    def true_positives(self, epsilon: str, height: int, method: Method, k: int) -> Statistic:
+    def true_positives(self, epsilon: str, height: int, method: MethodName, k: int) -> Statistic:
         """True positives of the top k (tables III to V)."""
         return self._pool(epsilon, height, method, lambda r: r.true_positives[TOP.index(k)])
 
-    def false_positives(self, epsilon: str, height: int, method: Method, k: int) -> Statistic:
+    def false_positives(self, epsilon: str, height: int, method: MethodName, k: int) -> Statistic:
         """False positives of the top k."""
         return self._pool(epsilon, height, method, lambda r: r.false_positives[TOP.index(k)])
 
-    def false_drops(self, epsilon: str, height: int, method: Method, k: int) -> Statistic:
+    def false_drops(self, epsilon: str, height: int, method: MethodName, k: int) -> Statistic:
         """False drops of the top k."""
         return self._pool(epsilon, height, method, lambda r: r.false_drops[TOP.index(k)])
 
-    def runtime(self, panel: Panel, step: int, method: Method) -> RuntimePoint:
+    def runtime(self, panel: Panel, step: int, method: MethodName) -> RuntimePoint:
         """One point of Fig. 7."""
         results = self._runtime[panel, step, method]
         return RuntimePoint(
@@ -90,6 +90,10 @@ class Results:
         )
 
     def _pool(
-        self, epsilon: str, height: int, method: Method, figure: Callable[[AccuracyResult], float]
+        self,
+        epsilon: str,
+        height: int,
+        method: MethodName,
+        figure: Callable[[AccuracyResult], float],
     ) -> Statistic:
         return Statistic.of(map(figure, self._accuracy[epsilon, height, method]))

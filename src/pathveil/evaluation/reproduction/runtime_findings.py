@@ -9,7 +9,7 @@ from pathveil.evaluation.reproduction.error_exhibits import NAMES
 from pathveil.evaluation.reproduction.finding import Finding, percent
 from pathveil.evaluation.reproduction.plan import PAPER_METHODS, Panel, Plan
 from pathveil.evaluation.reproduction.results import Results
-from pathveil.model.parameters import Method
+from pathveil.model.methods import MethodName
 
 # A straight line that explains this share of the variance is called linear.
 LINEAR = 0.95
@@ -19,7 +19,7 @@ NEGLIGIBLE = 0.10
 
 def runtime_findings(plan: Plan, results: Results) -> Iterator[Finding]:
     """All of them, in the paper's order."""
-    method: Method = plan.paper_methods[-1]
+    method: MethodName = plan.paper_methods[-1]
     panels: tuple[tuple[Panel, int, str], ...] = (
         ("database", plan.database_steps, "|D|"),
         ("universe", plan.universe_steps, "|L|"),
@@ -59,7 +59,7 @@ def runtime_findings(plan: Plan, results: Results) -> Iterator[Finding]:
         )
 
 
-def _total_seconds(plan: Plan, results: Results, method: Method) -> float:
+def _total_seconds(plan: Plan, results: Results, method: MethodName) -> float:
     steps = range(1, plan.database_steps + 1)
     return sum(results.runtime("database", step, method).seconds.mean for step in steps)
 

@@ -58,6 +58,7 @@ def choose_threshold(
             threshold=asked,
             max_trajectories_per_unit=contribution,
             max_nodes=max_nodes,
+            method="full",
         )
     return Threshold(asked, f"It was asked for. {why}", paper_fits)
 
