@@ -14,11 +14,13 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
 from typing import Any
+
+import typer.main
 
 from bench.attack_release import Features, claim, features
 
@@ -77,6 +79,8 @@ def _begin(injection: str) -> None:
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
+    # The description of all commands and options is the same every time: it is built once.
+    typer.main.get_command = cache(typer.main.get_command)
     INJECTIONS[injection]()
 
 
