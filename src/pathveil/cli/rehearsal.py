@@ -83,8 +83,24 @@ def rehearse(
         ) as people,
     ):
         release = publish_with(people, small, Randomness(_NotPrivate()))
-        release.write(Path(folder) / "release", csv=csv)
+        _write(release, Path(folder) / "release", beside, csv=csv)
         _say_nothing(release, Path(folder))
+
+
+def _write(release: "Release", directory: Path, beside: Path, *, csv: bool) -> None:
+    """Write the bundle. Its errors would speak of a release, and there is none."""
+    from pathveil.errors import ReleaseError
+
+    try:
+        release.write(directory, csv=csv)
+    except ReleaseError as error:
+        refused = error.__context__
+        number = refused.errno if isinstance(refused, OSError) else None
+        reason = os.strerror(number) if number else "writing failed"
+        raise ReleaseError(
+            f"Can't write a bundle in {beside.parent}, as a rehearsal found out: {reason}. Nothing "
+            "was charged."
+        ) from None
 
 
 def _say_nothing(release: "Release", folder: Path) -> None:

@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 NO_DELTA = Fraction(0)
 
 
+class UnconfirmedError(LedgerError):
+    """An entry stands in the ledger, but the disk or the server did not say that it will last.
+
+    Attributes:
+        entry: the entry.
+    """
+
+    def __init__(self, message: str, entry: Entry) -> None:
+        super().__init__(message)
+        self.entry = entry
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """A dataset of a ledger, or one population of it, ready to be charged."""
@@ -36,14 +48,18 @@ class Account:
 
         Raises:
             LedgerError: if it is over the limit (nothing was charged), or the ledger can't be
-                written.
+                written; the message says if it is charged all the same.
         """
 
         def decide(books: Books, now: datetime, _turn: "Transaction") -> Event:
             books.dataset(self.name).check_affords(budget.epsilon, delta, now, self.population)
             return self.charged(budget, delta)
 
-        return Charge(self, budget, delta, self.ledger._append(decide))  # noqa: SLF001
+        try:
+            return Charge(self, budget, delta, self.ledger._append(decide))  # noqa: SLF001
+        except UnconfirmedError as error:
+            stays = Charge(self, budget, delta, error.entry)
+            raise LedgerError(f"{error} {stays} Nothing was read or drawn.") from None
 
     def charged(self, budget: Budget, delta: Fraction) -> Charged:
         """The event that charges this."""

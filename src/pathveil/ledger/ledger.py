@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from pathveil.errors import LedgerError
 from pathveil.ledger.books import Books
 from pathveil.ledger.chain import Chain
-from pathveil.ledger.charges import Account
+from pathveil.ledger.charges import Account, UnconfirmedError
 from pathveil.ledger.entries import DISJOINT, Defined, Entry, Event, Opened
 from pathveil.ledger.locating import locate
 from pathveil.ledger.naming import check_name, check_period, check_reason
 from pathveil.ledger.standing import Standing
+from pathveil.ledger.store import NOTHING_ADDED
 from pathveil.model.budget import Budget
 from pathveil.model.label_discovery import parse_delta
 
@@ -205,20 +206,47 @@ class Ledger:
             create: make the ledger if there is none.
             whole: check every entry before, which takes as long as the ledger is.
         """
-        with self._store.exclusive(create=create) as turn:
-            standing = (
-                Standing.replayed(turn.rows()) if whole else Standing.of(turn.glance(), turn.rows)
-            )
-            if standing.last is None:
-                if not create:
-                    raise self._absent()
-                opened = Opened(identity=secrets.token_hex(32))
-                standing = self._write(turn, standing, opened)
-            now = standing.now(self._clock().replace(microsecond=0))
-            entry = self._write(turn, standing, decide(standing.books, now, turn)).last
-        if entry is None or self._store.row(entry.number) != entry.row():
+        entry = None
+        try:
+            with self._store.exclusive(create=create) as turn:
+                standing = (
+                    Standing.replayed(turn.rows())
+                    if whole
+                    else Standing.of(turn.glance(), turn.rows)
+                )
+                if standing.last is None:
+                    if not create:
+                        raise self._absent()
+                    opened = Opened(identity=secrets.token_hex(32))
+                    standing = self._write(turn, standing, opened)
+                now = standing.now(self._clock().replace(microsecond=0))
+                entry = self._write(turn, standing, decide(standing.books, now, turn)).last
+            is_kept = entry is not None and self._holds(entry)
+        except LedgerError as error:
+            if entry is None:
+                raise
+            raise self._unconfirmed(entry, error) from None
+        if entry is None or not is_kept:
             raise _not_kept("the entry")
         return entry
+
+    def _holds(self, entry: Entry) -> bool:
+        return self._store.row(entry.number) == entry.row()
+
+    def _unconfirmed(self, entry: Entry, error: LedgerError) -> LedgerError:
+        """What to say of a commit, or of the look after it, that failed: what is there now."""
+        why = str(error).removesuffix(NOTHING_ADDED).rstrip()
+        try:
+            if self._holds(entry):
+                return UnconfirmedError(
+                    f"{why} Entry {entry.number} was added all the same.", entry
+                )
+        except LedgerError:
+            return LedgerError(
+                f"{why} It is not known whether entry {entry.number} was added: see `pathveil "
+                "ledger history` before you try again."
+            )
+        return error
 
     def _write(self, turn: "Transaction", standing: Standing, event: Event) -> Standing:
         after, totals = standing.followed_by(event, self._clock().replace(microsecond=0))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathveil.errors import LedgerError
 from pathveil.ledger.entries import Row
-from pathveil.ledger.store import Glance
+from pathveil.ledger.store import NOTHING_ADDED, Glance
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -253,5 +253,5 @@ def _reason(state: str) -> str:
     """Why it failed, from the SQLSTATE alone."""
     for code in (state, state[:2]):
         if code in _REASONS:
-            return f"{_REASONS[code]}. No entry was added."
+            return f"{_REASONS[code]}. {NOTHING_ADDED}"
     return "the connection was lost. See `pathveil ledger history` for whether the entry was added."

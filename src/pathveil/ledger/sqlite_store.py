@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from pathveil.errors import LedgerError
 from pathveil.ledger.entries import Row
-from pathveil.ledger.store import Glance
+from pathveil.ledger.store import NOTHING_ADDED, Glance
 from pathveil.model.new_folders import new_parents
 
 _WAIT_SECONDS = 60
@@ -206,12 +206,12 @@ class SqliteStore:
             yield
         except MemoryError:
             reason = "memory ran out, or it is damaged and asks for too much"
-            raise LedgerError(f"Can't use {self.label}: {reason}. No entry was added.") from None
+            raise LedgerError(f"Can't use {self.label}: {reason}. {NOTHING_ADDED}") from None
         except (sqlite3.Error, UnicodeDecodeError) as error:
             # Of a damaged schema SQLite's own message may not be text.
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code
             reason = _REASONS.get(code, "it is not a ledger, or it is damaged")
-            raise LedgerError(f"Can't use {self.label}: {reason}. No entry was added.") from None
+            raise LedgerError(f"Can't use {self.label}: {reason}. {NOTHING_ADDED}") from None
 
 
 class _Turn:

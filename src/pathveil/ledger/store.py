@@ -5,6 +5,8 @@ from typing import NamedTuple, Protocol
 
 from pathveil.ledger.entries import Row
 
+NOTHING_ADDED = "No entry was added."
+
 
 class Glance(NamedTuple):
     """What a charge looks at, as of one moment: as much in a long ledger as in a short one.
