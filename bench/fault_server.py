@@ -1,0 +1,170 @@
+"""Publishes that fail at the n-th call, each in a process of its own that is there at once.
+
+Started with the shim (`faults_shim.c`) before libc. It publishes everything that it will be asked
+for once, so that all is imported and compiled, and then forks for every trial: a child chooses the
+call that fails and runs the real command line. Nothing of pathveil's inside is called; an injected
+breach (`BREACHES`) replaces a part of it in a child, to see whether the trials would notice.
+"""
+
+import ctypes
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PATIENCE = 120  # seconds
+HUNG = -99
+
+
+def serve() -> None:
+    """Read tasks, a line of JSON each; answer each with a line."""
+    warm_up = json.loads(sys.stdin.readline())
+    answers = os.fdopen(os.dup(1), "w")
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    _warm_up(warm_up)
+    print("ready", file=answers, flush=True)
+    for line in sys.stdin:
+        print(json.dumps(_tried(json.loads(line))), file=answers, flush=True)
+
+
+def _warm_up(tasks: list[dict[str, Any]]) -> None:
+    from pathveil.cli.run import run
+
+    for task in tasks:
+        _enter(Path(task["folder"]))
+        if run(task["arguments"]):
+            raise SystemExit("a publish without a fault did not work")
+    os.chdir("/")
+
+
+def _enter(folder: Path) -> None:
+    os.chdir(folder / "work")
+    os.environ["TMPDIR"] = str(folder / "temporary")
+    tempfile.tempdir = None
+
+
+def _tried(task: dict[str, Any]) -> dict[str, int]:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reading)
+        _try(task, writing)
+    os.close(writing)
+    code = _exit_code(child)
+    with os.fdopen(reading) as told:
+        text = told.read()
+    # One that was killed by its fault can't tell any more; it failed one call for sure.
+    counted, failed = json.loads(text) if text else (task["n"], 1)
+    return {"code": code, "counted": counted, "failed": failed}
+
+
+def _exit_code(child: int) -> int:
+    """As Python has it: negative for a signal."""
+    patience = time.monotonic() + PATIENCE
+    while time.monotonic() < patience:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.002)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return HUNG
+
+
+def _try(task: dict[str, Any], writing: int) -> None:
+    from pathveil.cli.run import run
+
+    shim = ctypes.CDLL(None)
+    shim.faults_arm.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_int, ctypes.c_int]
+    shim.faults_counted.restype = shim.faults_failed.restype = ctypes.c_long
+    folder, code = Path(task["folder"]), 99
+    try:
+        _enter(folder)
+        said = os.open(folder / "said.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.dup2(said, 1)
+        os.dup2(said, 2)
+        BREACHES[task["breach"]]()
+        shim.faults_arm(task["kind"], task["n"], task["error"], task["lasting"])
+        try:
+            code = run(task["arguments"])
+        finally:
+            shim.faults_disarm()
+        sys.stdout.flush()
+        told = [shim.faults_counted(), shim.faults_failed()]
+        os.write(writing, json.dumps(told).encode())
+    except BaseException:  # noqa: BLE001  (what a traceback would be in a process of its own)
+        import traceback
+
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+# Breaches that the trials have to notice.
+
+
+def _none() -> None:
+    pass
+
+
+def _charge_twice() -> None:
+    from pathveil.ledger import charges
+
+    real = charges.Account.charge
+
+    def twice(self: Any, *given: Any) -> Any:
+        real(self, *given)
+        return real(self, *given)
+
+    charges.Account.charge = twice  # type: ignore[method-assign]
+
+
+def _leave_rows() -> None:
+    """A copy of the data that is not removed when something fails."""
+    from pathveil.cli import reading
+
+    real = reading.read_with
+
+    def copied(engine: Any, source: str, *given: Any, **more: Any) -> Any:
+        copy = Path(tempfile.gettempdir()) / "copy.csv"
+        copy.write_bytes(Path(source).read_bytes())
+        return real(engine, source, *given, **more)
+
+    reading.read_with = copied
+
+
+def _write_in_place() -> None:
+    """A bundle that appears file by file, the certificate last."""
+    from pathveil.cli import rehearsal
+
+    real = rehearsal.rehearse
+
+    def begun(engine: Any, source: str, parameters: Any, beside: Path, **more: Any) -> None:
+        real(engine, source, parameters, beside, **more)
+        (beside.parent / "out").mkdir()
+
+    rehearsal.rehearse = begun
+
+
+def _forget_the_charge() -> None:
+    from pathveil.cli import charging
+
+    charging._say_even_if_quiet = charging._say = lambda _message: None  # noqa: SLF001
+
+
+BREACHES: dict[str, Callable[[], None]] = {
+    "": _none,
+    "charged twice": _charge_twice,
+    "rows left": _leave_rows,
+    "half a bundle": _write_in_place,
+    "charge not told": _forget_the_charge,
+}
+
+if __name__ == "__main__":
+    serve()

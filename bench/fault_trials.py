@@ -1,0 +1,259 @@
+"""One trial: a publish of which one call fails, and whether what must hold still holds.
+
+The invariants, whatever fails: the ledger is charged at most once; the bundle is there whole, as
+`verify` has it, or not at all; no byte of the rows is left anywhere; and what the run says, by its
+words and its exit code, is true.
+"""
+
+import errno
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from bench.fault_server import HUNG
+from pathveil.errors import PathveilError
+from pathveil.ledger.ledger import Ledger
+from pathveil.release.bundle import verify_bundle
+
+ROOT = Path(__file__).resolve().parent.parent
+KINDS = {  # by the numbers of the shim, with the error that a call fails with
+    "open": (1, errno.EMFILE),
+    "write": (2, errno.ENOSPC),
+    "sync": (3, errno.EIO),
+    "rename": (4, errno.EIO),
+    "allocate": (5, errno.ENOMEM),
+}
+MODES = (("memory", "full"), ("memory", "calibrated"), ("duckdb", "full"))
+UNIT, LABEL = "canary-unit-7fd1", "canary-stop-52ce"  # in the rows alone, and never published
+CANARIES = (UNIT.encode(), LABEL.encode())
+EPSILON, LIMIT = "4", "99"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is tried.
+
+    Attributes:
+        kind: of call, one of `KINDS`.
+        engine: that reads and counts.
+        method: of publishing.
+        n: which call fails; 0 for none, only to count them.
+        lasting: whether all later ones fail too.
+        breach: what is broken in pathveil on purpose (`fault_server.BREACHES`).
+    """
+
+    kind: str
+    engine: str
+    method: str
+    n: int
+    lasting: bool = False
+    breach: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it.
+
+    Attributes:
+        counted: calls of the kind.
+        failed: how many of them failed.
+        code: the exit code; negative for a signal.
+        said: all that was printed.
+        broken: the invariants that do not hold, in words.
+    """
+
+    counted: int
+    failed: int
+    code: int
+    said: str
+    broken: tuple[str, ...]
+
+
+class Trials:
+    """A warm process that tries; see `open_trials`."""
+
+    def __init__(self, process: "subprocess.Popen[str]", home: Path) -> None:
+        self._process, self._home = process, home
+        self._number = 0
+
+    def begin(self, modes: tuple[tuple[str, str], ...]) -> None:
+        """Publish in every mode once, without a fault."""
+        folders = [self._folder() for _ in modes]
+        self._tell(
+            [
+                {"folder": str(folder), "arguments": _arguments(*mode)}
+                for folder, mode in zip(folders, modes, strict=True)
+            ]
+        )
+        if self._process.stdout is None or self._process.stdout.readline() != "ready\n":
+            raise RuntimeError("The process of the trials did not start.")
+
+    def run(self, trial: Trial) -> Outcome:
+        """Try it, look, and remove what it left."""
+        folder = self._folder()
+        kind, error = KINDS[trial.kind]
+        self._tell(
+            {
+                "folder": str(folder),
+                "arguments": _arguments(trial.engine, trial.method),
+                "kind": kind,
+                "n": trial.n,
+                "error": error,
+                "lasting": int(trial.lasting),
+                "breach": trial.breach,
+            }
+        )
+        answer: dict[str, int] = json.loads(self._process.stdout.readline())  # type: ignore[union-attr]
+        try:
+            return _judged(folder, **answer)
+        finally:
+            shutil.rmtree(folder)
+
+    def _tell(self, task: Any) -> None:
+        if self._process.stdin is None:
+            raise RuntimeError("The process of the trials has no input.")
+        self._process.stdin.write(json.dumps(task) + "\n")
+        self._process.stdin.flush()
+
+    def _folder(self) -> Path:
+        """The files of one trial: rows, universe, and a ledger with room."""
+        self._number += 1
+        folder = self._home / f"{self._number}"
+        shutil.copytree(self._home / "pattern", folder)
+        return folder
+
+
+@contextmanager
+def open_trials(modes: tuple[tuple[str, str], ...] = MODES) -> Iterator[Trials]:
+    """Compile the shim, start the process, and have it ready for these modes."""
+    with tempfile.TemporaryDirectory(prefix="faults-") as made:
+        home = Path(made)
+        shim = home / "shim.so"
+        source = Path(__file__).with_name("faults_shim.c")
+        subprocess.run(
+            ["gcc", "-shared", "-fPIC", "-O2", "-o", str(shim), str(source), "-ldl"], check=True
+        )
+        _write_pattern(home / "pattern")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bench.fault_server"],
+            cwd=ROOT,
+            env=_environment(home, shim),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        with process:
+            trials = Trials(process, home)
+            try:
+                trials.begin(modes)
+                yield trials
+            finally:
+                process.kill()
+
+
+def _environment(home: Path, shim: Path) -> dict[str, str]:
+    ours = ("PATHVEIL_DEBUG", "PATHVEIL_LEDGER", "XDG_DATA_HOME")
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
+    return kept | {
+        "LD_PRELOAD": str(shim),
+        "HOME": str(home),
+        "COLUMNS": "200",
+        "ARROW_DEFAULT_MEMORY_POOL": "system",  # its other allocators do not ask libc
+    }
+
+
+def _write_pattern(folder: Path) -> None:
+    for name in ("work", "temporary", "spill"):
+        (folder / name).mkdir(parents=True)
+    work = folder / "work"
+    (work / "stops.csv").write_text("location\nA\nB\nC\nD\n", encoding="utf-8")
+    rows = [f"u{n},{step},{'ABCD'[(n + step) % 4]}" for n, step in product(range(300), range(3))]
+    rows += [f"{UNIT},{step},{stop}" for step, stop in enumerate(["A", LABEL, "B"])]
+    (work / "taps.csv").write_text("\n".join(["card,seq,stop", *rows, ""]), encoding="utf-8")
+    Ledger.open(str(work / "ledger.db")).init("taps", LIMIT)
+
+
+def _arguments(engine: str, method: str) -> list[str]:
+    options = {
+        "universe": "stops.csv",
+        "unit-column": "card",
+        "order-column": "seq",
+        "location-column": "stop",
+        "epsilon": EPSILON,
+        "height": "3",
+        "method": method,
+        "engine": engine,
+        "spill": "../spill",
+        "dataset": "taps",
+        "ledger": "ledger.db",
+        "out": "out",
+    }
+    if engine == "memory":
+        del options["spill"]
+    given = [word for name, value in options.items() for word in (f"--{name}", value)]
+    return ["publish", "taps.csv", *given]
+
+
+def _judged(folder: Path, code: int, counted: int, failed: int) -> Outcome:
+    file = folder / "said.txt"
+    said = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
+    broken = tuple(_broken(folder, code, said))
+    return Outcome(counted, failed, code, said, broken)
+
+
+def _broken(folder: Path, code: int, said: str) -> Iterator[str]:
+    """The invariants that do not hold."""
+    out = folder / "work" / "out"
+    payments = len(_payments(folder))
+    if payments > 1:
+        yield f"charged {payments} times"
+    is_whole = False
+    try:
+        is_whole = verify_bundle(out).ledger is not None
+    except PathveilError:
+        if os.path.lexists(out):
+            yield "half a bundle"
+    if is_whole and not payments:
+        yield "a bundle that nobody paid for"
+    for path in folder.rglob("*"):
+        if path.name != "taps.csv" and path.is_file():
+            content = path.read_bytes()
+            if any(canary in content for canary in CANARIES):
+                yield f"rows left in {path.relative_to(folder)}"
+    yield from _false_words(code, said, is_charged=payments > 0, is_whole=is_whole)
+
+
+def _payments(folder: Path) -> Any:
+    """What the ledger says, after a look at all of it."""
+    return Ledger.open(str(folder / "work" / "ledger.db")).books().dataset("taps").payments
+
+
+def _false_words(code: int, said: str, *, is_charged: bool, is_whole: bool) -> Iterator[str]:
+    if code == HUNG:
+        yield "it hung"
+    if "Traceback" in said:
+        yield "a traceback"
+    if code == 0:
+        if not (is_whole and is_charged):
+            yield "exit code 0 without a release"
+        return
+    if code < 0:  # ended by a signal in somebody else's code: it had no say
+        return
+    if code not in {2}:
+        yield f"exit code {code}"
+    tells_charge = "Charged ε" in said or "stays charged to" in said or "paid for" in said
+    if tells_charge and not is_charged:
+        yield "says that it charged, and did not"
+    if is_charged and not tells_charge:
+        yield "does not say that it charged"
+    if is_whole != ("whole" in said):
+        yield "does not say whether the bundle is whole"
