@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.fault_server import HUNG
+from pathveil.cli.exit_codes import UNUSABLE
 from pathveil.errors import PathveilError
 from pathveil.ledger.ledger import Ledger
 from pathveil.release.bundle import verify_bundle
@@ -248,7 +249,7 @@ def _false_words(code: int, said: str, *, is_charged: bool, is_whole: bool) -> I
         return
     if code < 0:  # ended by a signal in somebody else's code: it had no say
         return
-    if code not in {2}:
+    if code != UNUSABLE:
         yield f"exit code {code}"
     tells_charge = "Charged ε" in said or "stays charged to" in said or "paid for" in said
     if tells_charge and not is_charged:
