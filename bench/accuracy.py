@@ -13,18 +13,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.baselines.markov import publish_markov
+from bench.baselines.ngram import publish_ngram
 from pathveil import TrajectoryDatabase, publish, simulate_week
-from pathveil.evaluation.baselines.markov import publish_markov
-from pathveil.evaluation.baselines.ngram import publish_ngram
-from pathveil.evaluation.divergence import jensen_shannon
-from pathveil.evaluation.empty_release import EmptyRelease
-from pathveil.evaluation.pattern_match import match_patterns
-from pathveil.evaluation.query_error import average_relative_error
-from pathveil.evaluation.random_queries import paper_queries, single_location_queries
-from pathveil.evaluation.rank_correlation import kendall_tau
-from pathveil.evaluation.reproduction.datasets import SIMULATED, Columns, named
-from pathveil.evaluation.side import Side
-from pathveil.model.paths import WeightedPaths
+from pathveil.core.paths import WeightedPaths
+from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.random_queries import paper_queries, single_location_queries
+from pathveil.trials.evaluation.scores import (
+    average_relative_error,
+    jensen_shannon,
+    kendall_tau,
+    match_patterns,
+)
+from pathveil.trials.reproduction.datasets import SIMULATED, Columns, named
 
 HEIGHT, QUERIES, TOP = 12, 40_000, (50, 100, 150, 200, 250)
 METHODS: dict[str, Callable[[TrajectoryDatabase, str], WeightedPaths]] = {

@@ -13,9 +13,9 @@ import numpy as np
 
 from bench.accuracy import HEIGHT, METHODS, load
 from pathveil import TrajectoryDatabase
-from pathveil.evaluation.measures import Measure, measures
-from pathveil.evaluation.reproduction.datasets import Columns, named
-from pathveil.evaluation.side import Side
+from pathveil.trials.evaluation.compared import Side
+from pathveil.trials.evaluation.measures import Measure, measures
+from pathveil.trials.reproduction.datasets import Columns, named
 
 QUERIES, PATTERNS = 40_000, 100
 # An advantage below this share of the better figure is a tie: the runs spread more than that.

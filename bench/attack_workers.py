@@ -113,22 +113,22 @@ def _nothing() -> None:
 def _no_noise() -> None:
     import numpy as np
 
-    from pathveil.mechanism import discover, noisy_table
+    from pathveil.gate import noisy_table, prepare
 
     def silence(size, _epsilon, _randomness):
         return np.zeros(size, dtype=np.int64)
 
-    noisy_table.discrete_laplace = discover.discrete_laplace = silence
+    noisy_table.discrete_laplace = prepare.discrete_laplace = silence
 
 
 def _half_noise() -> None:
-    from pathveil.mechanism import empty_nodes, noisy_count
-    from pathveil.mechanism.geometric import noise_geometric, skip_geometric
+    from pathveil.gate import noisy_table
+    from pathveil.gate.geometric import noise_geometric, skip_geometric
 
-    noisy_count.noise_geometric = empty_nodes.noise_geometric = lambda epsilon: noise_geometric(
+    noisy_table.noise_geometric = noisy_table.noise_geometric = lambda epsilon: noise_geometric(
         2 * epsilon
     )
-    empty_nodes.skip_geometric = lambda epsilon, threshold: skip_geometric(2 * epsilon, threshold)
+    noisy_table.skip_geometric = lambda epsilon, threshold: skip_geometric(2 * epsilon, threshold)
 
 
 def _doubled_cap() -> None:

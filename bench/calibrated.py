@@ -13,12 +13,12 @@ import numpy as np
 from bench.measuring import PeakMemory, best_of, row, verdict
 from bench.publish import SIZE, database
 from pathveil import Parameters, TrajectoryDatabase, publish
-from pathveil.mechanism.measure import measure
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.measurement_plan import MeasurementPlan
-from pathveil.model.measurements import Measurements
-from pathveil.synthesis.estimates import choose_candidates
-from pathveil.synthesis.synthesize import synthesize
+from pathveil.gate.measure import measure
+from pathveil.gate.randomness import Randomness
+from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
+from pathveil.methods.calibrated.synthesis.synthesize import synthesize
+from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.statistics.measurements import Measurements
 
 HEIGHT, RUNS = 12, 3
 
@@ -50,7 +50,7 @@ def parts(data: TrajectoryDatabase) -> tuple[float, float]:
         last[:] = [measure(data, plan, choose_candidates, Randomness())]
 
     def synthesizing() -> None:
-        synthesize(last[0], plan, np.random.default_rng())  # noqa: TID251  (as publish does)
+        synthesize(last[0], plan, np.random.default_rng())
 
     return best_of(RUNS, measuring), best_of(RUNS, synthesizing)
 

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from pathveil.analysis.visit_index import VisitIndex
-from pathveil.model.universe import Universe
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.universe.universe import Universe
 
 DATA = Path(__file__).resolve().parents[2] / "shared/data"
 QUERIES, LONGEST, LOOPED = 40_000, 12, 8
@@ -55,7 +55,7 @@ def data_queries(rng, database):
 def main():
     if not DATA.exists():
         sys.exit("The shared data is not on this machine.")
-    rng = np.random.default_rng(1)  # noqa: TID251  (a benchmark's queries, nothing private)
+    rng = np.random.default_rng(1)
     for name, cut in (("msnbc", None), ("stm_like", None), ("stm_like", 12), ("cabspotting", None)):
         database = read(name, cut=cut)
         VisitIndex.build(database).count([])  # compiles

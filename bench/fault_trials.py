@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.fault_server import HUNG
-from pathveil.cli.exit_codes import UNUSABLE
+from pathveil.cli.run import UNUSABLE
 from pathveil.errors import PathveilError
 from pathveil.ledger.ledger import Ledger
 from pathveil.release.bundle import verify_bundle

@@ -12,11 +12,9 @@ import numpy as np
 
 from bench.accuracy import line, load
 from pathveil import TrajectoryDatabase, publish
-from pathveil.evaluation.divergence import jensen_shannon
-from pathveil.evaluation.pattern_match import match_patterns
-from pathveil.evaluation.query_error import average_relative_error
-from pathveil.evaluation.random_queries import queries_from_trajectories
-from pathveil.evaluation.side import Side
+from pathveil.trials.evaluation.compared import Side
+from pathveil.trials.evaluation.random_queries import queries_from_trajectories
+from pathveil.trials.evaluation.scores import average_relative_error, jensen_shannon, match_patterns
 
 HEIGHTS = ("auto", "6", "12", "20")
 TOP, QUERIES = 100, 10_000

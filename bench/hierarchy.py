@@ -18,17 +18,15 @@ from pathlib import Path
 import numpy as np
 
 from pathveil import Release, TrajectoryDatabase, Universe, publish, simulate_week
-from pathveil.evaluation.divergence import jensen_shannon
-from pathveil.evaluation.empty_release import EmptyRelease
-from pathveil.evaluation.query_error import average_relative_error
-from pathveil.evaluation.random_queries import paper_queries, single_location_queries
-from pathveil.evaluation.reproduction.datasets import Columns, named
-from pathveil.evaluation.side import Side
-from pathveil.model import sub_levels
-from pathveil.model.paths import WeightedPaths
-from pathveil.model.taxonomy import Taxonomy
-from pathveil.model.taxonomy_spec import read_taxonomy
-from pathveil.release.zone_view import ZoneView
+from pathveil.core import thresholds
+from pathveil.core.paths import WeightedPaths
+from pathveil.release.views import ZoneView
+from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.random_queries import paper_queries, single_location_queries
+from pathveil.trials.evaluation.scores import average_relative_error, jensen_shannon
+from pathveil.trials.reproduction.datasets import Columns, named
+from pathveil.universe.taxonomy import Taxonomy
+from pathveil.universe.taxonomy_spec import read_taxonomy
 
 HEIGHT, QUERIES, RIDERS = 12, 8_000, 1_210_096
 STOPS = Path("../shared/data/stm_gtfs/stops.txt")
@@ -111,7 +109,7 @@ def releases(yardstick: Yardstick, shares: list[str], thresholds: list[str]) -> 
 
     def hierarchy(share: str, threshold: str) -> Callable:
         def make() -> tuple:
-            sub_levels.ZONE_SHARE = Fraction(share)
+            thresholds.ZONE_SHARE = Fraction(share)
             released = of(taxonomy=taxonomy, threshold=threshold)
             return released, released.at_zone_level(), True
 
@@ -161,7 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", nargs="*", default=list(DATASETS))
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--shares", nargs="+", default=[str(sub_levels.ZONE_SHARE)])
+    parser.add_argument("--shares", nargs="+", default=[str(thresholds.ZONE_SHARE)])
     parser.add_argument("--thresholds", nargs="+", default=["auto"])
     parser.add_argument("--calibrated", action="store_true", help="that method without zones, too")
     options = parser.parse_args()

@@ -9,13 +9,13 @@ import tempfile
 from pathlib import Path
 
 from bench.measuring import best_of, row
+from pathveil.core.budget import Budget
 from pathveil.ledger.books import Books
 from pathveil.ledger.chain import Chain
 from pathveil.ledger.entries import Charged, Defined, Opened, Row
 from pathveil.ledger.ledger import Ledger
 from pathveil.ledger.sqlite_store import SqliteStore
 from pathveil.ledger.standing import Standing
-from pathveil.model.budget import Budget
 
 SMALL = Budget.parse("1/1000000")
 

@@ -5,15 +5,14 @@ from fractions import Fraction
 import numpy as np
 
 from bench.measuring import best_of, row
-from pathveil.mechanism.empty_nodes import passing_empty_nodes
-from pathveil.mechanism.noisy_count import discrete_laplace
-from pathveil.mechanism.randomness import Randomness
+from pathveil.gate.noisy_table import discrete_laplace, passing_empty_nodes
+from pathveil.gate.randomness import Randomness
 
 SAMPLES = 1_000_000
 
 
 def main() -> None:
-    randomness, generator = Randomness(), np.random.default_rng()  # noqa: TID251
+    randomness, generator = Randomness(), np.random.default_rng()
     baseline = best_of(5, lambda: generator.laplace(scale=12.0, size=SAMPLES))
     row("numpy float Laplace", f"{1e9 * baseline / SAMPLES:.0f} ns", "1.00")
     for epsilon in (Fraction(1, 2), Fraction(1, 12), Fraction(1, 20), Fraction(1, 1000)):

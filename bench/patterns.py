@@ -19,15 +19,15 @@ import pyarrow.parquet as pq
 from prefixspan import PrefixSpan
 
 from pathveil.analysis.patterns import top_patterns
-from pathveil.model.universe import Universe
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.universe.universe import Universe
 
 DATA = Path(__file__).resolve().parents[2] / "shared/data/msnbc/trajectories.parquet"
 SAMPLE, K = 50_000, 250
 FIRST_CALL = """
 import time
 from pathveil.analysis.patterns import top_patterns
-from pathveil.model.universe import Universe
+from pathveil.universe.universe import Universe
 from pathveil.raw.database import TrajectoryDatabase
 database = TrajectoryDatabase.from_sequences([["A", "B"]], Universe("AB"))
 start = time.perf_counter()

@@ -17,13 +17,10 @@ import numpy as np
 
 from bench.accuracy import line, load
 from pathveil import Release, TrajectoryDatabase, publish, read_trajectories
-from pathveil.evaluation.divergence import jensen_shannon
-from pathveil.evaluation.empty_release import EmptyRelease
-from pathveil.evaluation.pattern_match import match_patterns
-from pathveil.evaluation.query_error import average_relative_error
-from pathveil.evaluation.random_queries import queries_from_trajectories
-from pathveil.evaluation.reproduction.datasets import find_data
-from pathveil.evaluation.side import Side
+from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.random_queries import queries_from_trajectories
+from pathveil.trials.evaluation.scores import average_relative_error, jensen_shannon, match_patterns
+from pathveil.trials.reproduction.datasets import find_data
 
 HEIGHT, TOP, QUERIES = 12, 100, 10_000
 CONTRIBUTIONS = (1, 5, 20, 100)

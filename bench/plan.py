@@ -15,9 +15,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from pathveil import Parameters, TrajectoryDatabase
-from pathveil.evaluation.reproduction.datasets import Columns, named
-from pathveil.forecasting.forecast import Run, forecast, measured_runs
-from pathveil.forecasting.shape import Shape, shape_of
+from pathveil.trials.forecasting.forecast import Run, forecast, measured_runs
+from pathveil.trials.forecasting.shape import Shape, shape_of
+from pathveil.trials.reproduction.datasets import Columns, named
 
 HEIGHT = 12
 
@@ -48,7 +48,7 @@ def _arguments() -> argparse.Namespace:
 
 def _sample(database: TrajectoryDatabase, size: int) -> TrajectoryDatabase:
     """So many random trajectories."""
-    rows = np.sort(np.random.default_rng(0).permutation(len(database))[:size])  # noqa: TID251
+    rows = np.sort(np.random.default_rng(0).permutation(len(database))[:size])
     lengths = np.diff(database.offsets)[rows]
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
     within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)

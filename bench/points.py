@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from bench.measuring import Work, best_of, row
-from pathveil.model.universe import Universe
 from pathveil.raw.reading import read_trajectories
+from pathveil.universe.universe import Universe
 
 BOX = (45.40, -73.98, 45.70, -73.47)
 POINTS, UNITS = 2_000_000, 10_000
@@ -31,7 +31,7 @@ def one_by_one(
 
 
 def main() -> None:
-    generator = np.random.default_rng(1)  # noqa: TID251  (made-up points)
+    generator = np.random.default_rng(1)
     south, west, north, east = BOX
     latitude, longitude = (
         generator.uniform(south, north, POINTS),

@@ -14,10 +14,10 @@ import numpy as np
 
 from bench.measuring import PeakMemory, best_of, row, sort_seconds, verdict
 from pathveil import Parameters, TrajectoryDatabase, Universe, publish, simulate_week
-from pathveil.mechanism.grow_tree import grow_tree
-from pathveil.mechanism.randomness import Randomness
-from pathveil.raw.counting.memory import MemoryCounter
-from pathveil.raw.counting.protocol import ExactCounts, PrefixCounter, Survivors
+from pathveil.gate.grow_tree import grow_tree
+from pathveil.gate.randomness import Randomness
+from pathveil.raw.engines.memory_counter import MemoryCounter
+from pathveil.raw.engines.protocol import ExactCounts, PrefixCounter, Survivors
 
 SIZE, HEIGHT, RUNS = 1_210_096, 20, 5
 

@@ -16,15 +16,15 @@ import pyarrow as pa
 from pyarrow import csv
 
 from bench.measuring import PeakMemory, row, verdict
-from pathveil.model.universe import Universe
 from pathveil.raw.reading import read_trajectories
+from pathveil.universe.universe import Universe
 
 ROWS, UNITS, STOPS = 8_000_000, 1_200_000, 1_012
 THREADS = 2
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
-def taps(generator: np.random.Generator) -> pa.Table:  # noqa: TID251
+def taps(generator: np.random.Generator) -> pa.Table:
     """Random visits in the order of their unit: card, seq, stop."""
     unit = np.sort(generator.integers(0, UNITS, ROWS))
     seq = np.arange(ROWS) - np.searchsorted(unit, unit)
@@ -40,7 +40,7 @@ def taps(generator: np.random.Generator) -> pa.Table:  # noqa: TID251
 
 def write_files(folder: Path) -> dict[str, Path]:
     """The same rows in three files."""
-    generator = np.random.default_rng(1)  # noqa: TID251  (made-up rows, no noise)
+    generator = np.random.default_rng(1)
     table = taps(generator)
     plain = csv.WriteOptions(quoting_style="none")
     files = {name: folder / f"{name}.csv" for name in ("grouped", "by_time", "quoted")}

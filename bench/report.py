@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from time import process_time
 
 import pathveil as pv
-from pathveil.report.page import render_report
+from pathveil.pages.report import render_report
 
 CASES = (("the demo's week", 120_000, 1012), ("8,760 stops", 120_000, 8760))
 

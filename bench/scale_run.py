@@ -38,9 +38,9 @@ SETTINGS = {
 def count(engine: str, folder: str, memory: str, epsilon: str, master: str | None = None) -> dict:
     """One tree; what it took: seconds, bytes, nodes."""
     from pathveil import Parameters
-    from pathveil.mechanism.grow import grow
-    from pathveil.mechanism.randomness import Randomness
-    from pathveil.raw.engines import Engine
+    from pathveil.gate.grow_hierarchy import grow
+    from pathveil.gate.randomness import Randomness
+    from pathveil.raw.engines.engine import Engine
 
     universe = stops()
     parameters = Parameters.choose(

@@ -12,9 +12,9 @@ import numpy as np
 
 from bench.accuracy import HEIGHT
 from pathveil import Universe, publish, read_trajectories
-from pathveil.evaluation.reproduction.datasets import find_data
-from pathveil.model.time_grid import TimeGrid
 from pathveil.statistics.pauses import pauses
+from pathveil.times.time_grid import TimeGrid
+from pathveil.trials.reproduction.datasets import find_data
 
 
 def distance(raw: np.ndarray, released: np.ndarray) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from pathveil.cli.app import app
-from pathveil.cli.exit_codes import MEANINGS
+from pathveil.cli.run import MEANINGS
 from pathveil.cli.verbosity import EVERYWHERE
 
 PAGE = Path(__file__).with_name("cli.md")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.universe import Universe
 from pathveil.publishing import publish
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.universe import Universe
 
 Bundle = dict[str, bytes]
 _LABELS = ("S1", "=S2", "S 3")

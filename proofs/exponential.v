@@ -1,4 +1,4 @@
-(* exp_minus of src/pathveil/model/intervals.py encloses e^(-x): the alternating series with every
+(* exp_minus of src/pathveil/core/intervals.py encloses e^(-x): the alternating series with every
    term rounded outward, stopped when a term is at most one unit, and then squared. *)
 
 Require Import ZArith Reals Lra Lia Psatz.

@@ -1,4 +1,4 @@
-(* The interval arithmetic of src/pathveil/model/intervals.py encloses, for every number of bits.
+(* The interval arithmetic of src/pathveil/core/intervals.py encloses, for every number of bits.
 
    Each function below is the Python one, operator by operator: Python's // and >> on integers round
    down, as Z.div and Z.shiftr do. tests/unit/test_mechanised_proofs.py has coqc compute them and

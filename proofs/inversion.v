@@ -1,4 +1,4 @@
-(* Inverting a distribution function with words (src/pathveil/mechanism/geometric.py): what a word
+(* Inverting a distribution function with words (src/pathveil/gate/geometric.py): what a word
    decides is what the whole uniform number would decide, and only a tie is undecided.
 
    U is the uniform real, `word` its first bits; F is a value of the distribution function, `floor`

@@ -5,9 +5,9 @@ from collections import defaultdict
 import numpy as np
 from hypothesis import strategies as st
 
-from pathveil.model.taxonomy import Taxonomy
-from pathveil.model.universe import Universe
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.universe.taxonomy import Taxonomy
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe("abcdef")
 TAXONOMY = Taxonomy.of(UNIVERSE, list("XYXZZZ"))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pathveil.model.paths import Paths
-from pathveil.model.universe import Universe
+from pathveil.core.paths import Paths
+from pathveil.universe.universe import Universe
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from pathveil.mechanism import randomness
+from pathveil.gate import randomness
 
 
 class Noise:

@@ -6,8 +6,8 @@ from math import floor
 
 import numpy as np
 
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.intervals import Interval
+from pathveil.core.intervals import Interval
+from pathveil.gate.randomness import Randomness
 
 
 class OutOfWordsError(Exception):

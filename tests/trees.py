@@ -5,8 +5,8 @@ from dataclasses import fields
 import numpy as np
 from hypothesis import strategies as st
 
-from pathveil.model.noisy_tree import NoisyPrefixTree
-from pathveil.model.parameters import Parameters
+from pathveil.core.noisy_tree import NoisyPrefixTree
+from pathveil.core.parameters import Parameters
 
 SIZE = 4  # locations
 

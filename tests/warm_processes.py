@@ -17,7 +17,7 @@ import pathveil
 from pathveil.cli.run import run
 
 for found in pkgutil.walk_packages(pathveil.__path__, "pathveil."):
-    if not found.name.startswith(("pathveil.evaluation", "pathveil.audit", "pathveil.__main__")):
+    if not found.name.startswith(("pathveil.trials", "pathveil.audit", "pathveil.__main__")):
         importlib.import_module(found.name)
 import sqlalchemy.dialects.postgresql.psycopg, pyarrow.csv, pyarrow.parquet, psycopg
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from fuzz.bundles import Bundle, bundles, lay_out
 from fuzz.patching import change, patched
 
-from pathveil.model.certificate import CERTIFICATE_FILE
+from pathveil.promise.certificate import CERTIFICATE_FILE
 from pathveil.release.bundle import verify_bundle
 from pathveil.release.signature import check_signature
 

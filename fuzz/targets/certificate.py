@@ -4,9 +4,9 @@ from pathlib import Path
 
 from fuzz.bundles import bundles
 
-from pathveil.model.certificate import CERTIFICATE_FILE
+from pathveil.promise.certificate import CERTIFICATE_FILE
+from pathveil.promise.explanation import explain
 from pathveil.release.bundle import read_certificate
-from pathveil.report.explanation import explain
 
 
 def read(data: bytes, folder: Path) -> None:

@@ -17,13 +17,13 @@ from fuzz.harness import Finding
 
 from pathveil.analysis.flows import transitions
 from pathveil.errors import ReleaseError
-from pathveil.model.certificate import CERTIFICATE_FILE
-from pathveil.release import tables
+from pathveil.promise.certificate import CERTIFICATE_FILE
+from pathveil.release import bundle_tables
 from pathveil.release.bundle import read_release
 
 COLUMNS = (
-    *((tables.TREE, name) for name in ("noisy_count", "estimate", "parent")),
-    (tables.TRAJECTORIES, "count"),
+    *((bundle_tables.TREE, name) for name in ("noisy_count", "estimate", "parent")),
+    (bundle_tables.TRAJECTORIES, "count"),
 )
 CHANGE = 10
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from fuzz.written import check_universe
 
-from pathveil.model.gtfs import LEVELS
-from pathveil.model.universe import Universe
+from pathveil.universe.gtfs import LEVELS
+from pathveil.universe.universe import Universe
 
 FEED = (
     b"stop_id,stop_name,stop_lat,stop_lon,location_type,parent_station\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 from fuzz.patching import change, patched
 from fuzz.targets.gtfs_text import FEED
 
-from pathveil.model.universe import Universe
+from pathveil.universe.universe import Universe
 
 KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 

@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives import serialization as forms
 from cryptography.hazmat.primitives.asymmetric import ec
 from fuzz.targets.signature import KEY
 
-from pathveil.release.signing_keys import fingerprint, raw, read_private_key, read_public_key
+from pathveil.promise.signing_keys import fingerprint, raw, read_private_key, read_public_key
 
 
 def read(data: bytes, folder: Path) -> None:

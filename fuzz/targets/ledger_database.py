@@ -6,9 +6,9 @@ from pathlib import Path
 from fuzz.ledgers import database
 from fuzz.patching import change, patched
 
+from pathveil.core.budget import Budget
 from pathveil.ledger.ledger import Ledger
 from pathveil.ledger.sqlite_store import SqliteStore
-from pathveil.model.budget import Budget
 
 
 def read(data: bytes, folder: Path) -> None:

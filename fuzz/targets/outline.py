@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from pathveil.model.universe import Universe
+from pathveil.universe.universe import Universe
 
 RESOLUTION = 3
 SQUARE = [[-73.9, 45.4], [-73.5, 45.4], [-73.5, 45.7], [-73.9, 45.7], [-73.9, 45.4]]

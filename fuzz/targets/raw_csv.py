@@ -8,9 +8,9 @@ from typing import Any
 
 from fuzz.harness import MARKER
 
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.universe import Universe
 from pathveil.raw.reading import read_trajectories
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe(["S1", "S2", "S3"])
 CELLS = Universe.from_grid(3, 4, "45.4,-73.9,45.7,-73.5")

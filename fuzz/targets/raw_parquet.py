@@ -15,8 +15,8 @@ from fuzz.harness import MARKER
 from fuzz.patching import change, patched
 from fuzz.targets.raw_csv import CELLS, COLUMNS, UNIVERSE
 
-from pathveil.model.universe import Universe
 from pathveil.raw.reading import read_trajectories
+from pathveil.universe.universe import Universe
 
 SECRET = MARKER.decode()
 MOMENT = dt.datetime(2024, 2, 29, 7, 30, tzinfo=dt.UTC)

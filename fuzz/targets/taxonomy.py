@@ -4,8 +4,8 @@ from pathlib import Path
 
 from fuzz.written import check_universe
 
-from pathveil.model.taxonomy_spec import read_taxonomy
-from pathveil.model.universe import Universe
+from pathveil.universe.taxonomy_spec import read_taxonomy
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe(["S1", "S2", "S3"], latitude=[45.5, None, 45.6], longitude=[-73.5, None, -73.6])
 

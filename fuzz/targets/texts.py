@@ -6,14 +6,14 @@ from pathlib import Path
 from fuzz.written import check_time_grid, check_universe
 
 from pathveil.analysis.timed_queries import read_step
-from pathveil.ledger.naming import check_name, check_period, check_reason
-from pathveil.model.budget import Budget
-from pathveil.model.label_discovery import parse_delta
-from pathveil.model.parameters import Parameters
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.time_windows import slots_in
-from pathveil.model.trip_rules import TripRules
-from pathveil.model.universe import Universe
+from pathveil.core.budget import Budget
+from pathveil.core.parameters import Parameters
+from pathveil.core.preparations import parse_delta
+from pathveil.ledger.locating import check_name, check_period, check_reason
+from pathveil.times.time_grid import TimeGrid
+from pathveil.times.time_windows import slots_in
+from pathveil.times.trip_rules import TripRules
+from pathveil.universe.universe import Universe
 
 GRID = TimeGrid.parse("weekday-hour", "America/Montreal")
 DATES = TimeGrid.of(["2024-02-29", "2024-03-01"])

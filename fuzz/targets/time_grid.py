@@ -4,7 +4,7 @@ from pathlib import Path
 
 from fuzz.written import check_time_grid
 
-from pathveil.model.time_grid import TimeGrid
+from pathveil.times.time_grid import TimeGrid
 
 ZONES = ("UTC", "America/Montreal", "Asia/Kathmandu", "Pacific/Kiritimati")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from fuzz.written import check_universe
 
-from pathveil.model.universe import Universe
+from pathveil.universe.universe import Universe
 
 
 def read(data: bytes, folder: Path) -> None:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from fuzz.patching import change, patched
 from fuzz.written import check_universe
 
-from pathveil.model.universe import Universe
+from pathveil.universe.universe import Universe
 
 KINDS = (
     {"location": ["S1", "S2"], "name": ["a", None], "lat": [45.5, None], "lon": [-73.5, None]},

@@ -14,7 +14,7 @@ from fuzz.harness import Finding
 from fuzz.patching import change, patched
 
 from pathveil.errors import UnknownVersionWarning
-from pathveil.model.certificate import CERTIFICATE_FILE
+from pathveil.promise.certificate import CERTIFICATE_FILE
 from pathveil.release.bundle import read_release, verify_bundle
 
 

@@ -19,41 +19,41 @@ if TYPE_CHECKING:
         visits,
     )
     from pathveil.analysis.patterns import Pattern, top_patterns
+    from pathveil.core.budget import Budget
+    from pathveil.core.noisy_tree import NoisyPrefixTree
+    from pathveil.core.parameters import Parameters
+    from pathveil.core.paths import Paths, WeightedPaths
     from pathveil.ledger.ledger import Ledger
-    from pathveil.model.budget import Budget
-    from pathveil.model.noisy_tree import NoisyPrefixTree
-    from pathveil.model.parameters import Parameters
-    from pathveil.model.paths import Paths, WeightedPaths
-    from pathveil.model.taxonomy import Taxonomy
-    from pathveil.model.taxonomy_spec import read_taxonomy
-    from pathveil.model.time_grid import TimeGrid
-    from pathveil.model.universe import Universe
     from pathveil.publishing import publish
     from pathveil.raw.database import TrajectoryDatabase
     from pathveil.raw.reading import read_trajectories
     from pathveil.release.bundle import read_release
     from pathveil.release.release import Release
     from pathveil.simulation import simulate_week
+    from pathveil.times.time_grid import TimeGrid
+    from pathveil.universe.taxonomy import Taxonomy
+    from pathveil.universe.taxonomy_spec import read_taxonomy
+    from pathveil.universe.universe import Universe
 
 _HOMES = {
-    "Budget": "pathveil.model.budget",
+    "Budget": "pathveil.core.budget",
     "Ledger": "pathveil.ledger.ledger",
-    "NoisyPrefixTree": "pathveil.model.noisy_tree",
-    "Parameters": "pathveil.model.parameters",
-    "Paths": "pathveil.model.paths",
+    "NoisyPrefixTree": "pathveil.core.noisy_tree",
+    "Parameters": "pathveil.core.parameters",
+    "Paths": "pathveil.core.paths",
     "Pattern": "pathveil.analysis.patterns",
     "Release": "pathveil.release.release",
-    "Taxonomy": "pathveil.model.taxonomy",
-    "TimeGrid": "pathveil.model.time_grid",
+    "Taxonomy": "pathveil.universe.taxonomy",
+    "TimeGrid": "pathveil.times.time_grid",
     "TrajectoryDatabase": "pathveil.raw.database",
-    "Universe": "pathveil.model.universe",
-    "WeightedPaths": "pathveil.model.paths",
+    "Universe": "pathveil.universe.universe",
+    "WeightedPaths": "pathveil.core.paths",
     "count_many": "pathveil.analysis.count_queries",
     "length_distribution": "pathveil.analysis.flows",
     "origin_destination": "pathveil.analysis.flows",
     "publish": "pathveil.publishing",
     "read_release": "pathveil.release.bundle",
-    "read_taxonomy": "pathveil.model.taxonomy_spec",
+    "read_taxonomy": "pathveil.universe.taxonomy_spec",
     "read_trajectories": "pathveil.raw.reading",
     "simulate_week": "pathveil.simulation",
     "top_patterns": "pathveil.analysis.patterns",

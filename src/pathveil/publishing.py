@@ -8,34 +8,37 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.core.budget import Budget
+from pathveil.core.methods import BASIC, DEFAULT_METHOD, FULL, MethodName
+from pathveil.core.noisy_tree import EstimatedTree, NoisyPrefixTree
+from pathveil.core.parameters import DEFAULT_MAX_NODES, Parameters
 from pathveil.errors import ParameterError
-from pathveil.inference.consistent_estimates import consistent_estimates
-from pathveil.inference.feasible import lower_children, raise_parents
-from pathveil.inference.path_estimates import path_estimates
+from pathveil.gate.grow_hierarchy import grow
+from pathveil.gate.grow_tree import Progress
+from pathveil.gate.measure import measure
+from pathveil.gate.prepare import prepare
+from pathveil.gate.randomness import ByteGenerator, Randomness
 from pathveil.ledger.charges import Account, Charge
-from pathveil.mechanism.grow import grow
-from pathveil.mechanism.grow_tree import Progress
-from pathveil.mechanism.measure import measure
-from pathveil.mechanism.prepare import prepare
-from pathveil.mechanism.randomness import ByteGenerator, Randomness
-from pathveil.model.budget import Budget
-from pathveil.model.measurement_plan import MeasurementPlan
-from pathveil.model.methods import BASIC, DEFAULT_METHOD, FULL, MethodName
-from pathveil.model.noisy_tree import EstimatedTree, NoisyPrefixTree
-from pathveil.model.parameters import DEFAULT_MAX_NODES, Parameters
-from pathveil.model.taxonomy import Taxonomy
-from pathveil.model.universe import Universe
-from pathveil.raw.counting.memory_size import DEFAULT_MEMORY
+from pathveil.methods.calibrated.measured_tree import measured_tree
+from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
+from pathveil.methods.calibrated.synthesis.synthesize import make_whole, weigh
+from pathveil.methods.calibrated.synthesis.times import with_times
+from pathveil.methods.calibrated.uncertainty.error_model import ErrorModel
+from pathveil.methods.calibrated.uncertainty.sample import Evidence, Sample
+from pathveil.methods.paper.generate import whole_counts
+from pathveil.methods.paper.inference import (
+    consistent_estimates,
+    lower_children,
+    path_estimates,
+    raise_parents,
+)
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.raw.engines import AUTO, Engine, PublicFacts, Trajectories
-from pathveil.release.generate import whole_counts
-from pathveil.release.measured_tree import measured_tree
+from pathveil.raw.engines.engine import AUTO, Engine, PublicFacts, Trajectories
+from pathveil.raw.engines.memory_size import DEFAULT_MEMORY
 from pathveil.release.release import Release, extended
-from pathveil.synthesis.estimates import choose_candidates
-from pathveil.synthesis.synthesize import make_whole, weigh
-from pathveil.synthesis.times import with_times
-from pathveil.uncertainty.error_model import ErrorModel
-from pathveil.uncertainty.sample import Evidence, Sample
+from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.universe.taxonomy import Taxonomy
+from pathveil.universe.universe import Universe
 
 
 def publish(
@@ -66,7 +69,7 @@ def publish(
         epsilon: the total privacy budget of a unit, as text (``"1"``, ``"0.5"``) or an exact
             number.
         height: h, the height of the prefix tree: trajectories are cut after h locations; or
-            "auto", which spends a twentieth of ε on choosing it (`model.height_choice`).
+            "auto", which spends a twentieth of ε on choosing it (`core.preparations`).
             "calibrated" does not cut them; its measurements look at h visits of each.
         epsilon_per_trip: instead of ``epsilon``: ε for each trajectory that is used. A unit's is
             c times that, c being the database's ``max_trajectories_per_unit``. Of a unit with
@@ -85,8 +88,8 @@ def publish(
         progress: called with (levels grown, height).
         universe: the public universe, if ``database`` is yet to be read.
         engine: what reads and counts it: "memory", "duckdb" (out of core), "spark", or "auto"
-            (`raw.engines`). "duckdb" and "spark" do the methods "basic" and "full" only, with a
-            height and a universe that are given, and no taxonomy.
+            (`raw.engines.engine`). "duckdb" and "spark" do the methods "basic" and "full" only,
+            with a height and a universe that are given, and no taxonomy.
         memory: about how much memory "duckdb" may use.
         spill: an existing folder for its temporary files.
         **reading: the columns and rules by which it is read: ``unit``, ``order`` … of

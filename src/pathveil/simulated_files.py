@@ -8,7 +8,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from pathveil.errors import InputError
-from pathveil.model.new_folders import new_parents
+from pathveil.folders import new_parents
 from pathveil.progress_reports import report_progress
 from pathveil.simulation import SimulatedWeek
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import ParameterError
-from pathveil.model.universe import Universe
 from pathveil.progress_reports import report_progress
+from pathveil.universe.universe import Universe
 
 MEAN_LENGTH = 6.7
 LONGEST = 121

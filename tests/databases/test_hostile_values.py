@@ -4,9 +4,9 @@ import duckdb
 import pytest
 from tests.privacy.test_rows import trajectories
 
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.universe import Universe
 from pathveil.raw.reading import read_trajectories
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe(["A", "B"])
 ROLES = {"unit": "who", "order": "tick", "location": "place", "table": "taps"}

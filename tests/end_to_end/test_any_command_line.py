@@ -26,8 +26,8 @@ from pathveil.cli.app import app
 from pathveil.cli.run import run
 from pathveil.explorer import server
 from pathveil.ledger.export import exported
+from pathveil.promise.signing_keys import make_keys, read_private_key
 from pathveil.release.signature import Signer, sign_bundle
-from pathveil.release.signing_keys import make_keys, read_private_key
 
 COMMANDS = every_command(typer.main.get_command(app))
 UNDER_WAY = ".pathveil-"  # what a folder is called until it is whole

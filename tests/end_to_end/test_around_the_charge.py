@@ -96,7 +96,7 @@ def test_a_summary_that_can_not_be_printed_says_that_the_release_is_whole(taps, 
 
 
 def test_messages_that_can_not_be_printed_are_no_failure(taps):
-    result = run_in(taps, FULL, "2", "pathveil.cli.reading.read_with", *charged_publish())
+    result = run_in(taps, FULL, "2", "pathveil.cli.options.reading.read_with", *charged_publish())
     assert result.code == 0
     assert "The bundle is in out" in result.out
     verify_bundle(taps / "out")
@@ -104,7 +104,7 @@ def test_messages_that_can_not_be_printed_are_no_failure(taps):
 
 def test_a_failure_that_stderr_does_not_take_is_said_on_stdout(taps):
     arguments = charged_publish(unit_column="nobody")
-    result = run_in(taps, FULL, "2", "pathveil.cli.reading.read_with", *arguments)
+    result = run_in(taps, FULL, "2", "pathveil.cli.options.reading.read_with", *arguments)
     assert result.code == 2
     assert "stays charged to 'taps', entry 2." in result.out
     assert result.out.endswith("No half-written release was left behind.\n")
@@ -146,19 +146,19 @@ def test_a_disk_without_room_is_found_before_the_charge(taps, pathveil):
 @pytest.mark.parametrize(
     "broken",
     [
-        "pathveil.report.page.templates",
-        "pathveil.raw.engines.read_trajectories",
+        "pathveil.pages.report.templates",
+        "pathveil.raw.engines.engine.read_trajectories",
         "pathveil.publishing.lower_children",
-        "pathveil.release.tables.write_tree",
+        "pathveil.release.bundle_tables.write_tree",
     ],
 )
 def test_a_broken_installation_is_found_before_the_charge(taps, pathveil, monkeypatch, broken):
     def fail(*_arguments, **_options):
         raise ImportError
 
-    from pathveil.report import page
+    from pathveil.pages import report
 
-    page._environment.cache_clear()
+    report._environment.cache_clear()
     monkeypatch.setattr(broken, fail)
     before = names(taps)
     assert pathveil(*charged_publish()).code == 70
@@ -218,6 +218,6 @@ def test_what_a_killed_run_reserved_can_be_reserved_again(taps, pathveil):
 
 
 def pv_reserved(out):
-    from pathveil.release.staging import reserve
+    from pathveil.folders import reserve
 
     return reserve(out, 30)

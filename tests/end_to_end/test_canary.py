@@ -17,7 +17,7 @@ from tests.explorer.watching import look_and_stop
 
 import pathveil as pv
 from pathveil.cli.app import app
-from pathveil.raw import engines
+from pathveil.raw.engines import engine
 
 UNIT, TRIP, PLACE = "zq7unit4711", "zq7trip8842", "zq7place9953"
 TIME = "2031-07-19T03:14:15.926535"
@@ -318,7 +318,7 @@ def test_a_bug_of_ours_does_not_show_the_data(silent, monkeypatch):
     def broken(*_arguments, **_options):
         raise LookupError(RECORD)
 
-    monkeypatch.setattr(engines, "read_trajectories", broken)
+    monkeypatch.setattr(engine, "read_trajectories", broken)
     result = silent(*publish("raw/taps.csv"), codes=[70])
     assert "LookupError" in result.err
 

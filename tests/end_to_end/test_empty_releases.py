@@ -10,9 +10,9 @@ import pytest
 from tests.explorer.releases import Caller
 
 import pathveil as pv
+from pathveil.core.methods import METHODS
 from pathveil.explorer.routes import ROUTES
-from pathveil.model.methods import METHODS
-from pathveil.release.exports.column_names import NAMES
+from pathveil.release.exports.published import NAMES
 
 GRIDS = {
     "no times": None,

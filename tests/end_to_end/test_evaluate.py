@@ -6,7 +6,7 @@ import re
 import pytest
 
 import pathveil as pv
-from pathveil.evaluation.measures import evaluate
+from pathveil.trials.evaluation.measures import evaluate
 
 pytestmark = pytest.mark.usefixtures("week", "release")
 

@@ -16,9 +16,9 @@ import pytest
 from tests.commands import edit_certificate, rehash
 
 import pathveil as pv
+from pathveil.core.noisy_tree import EstimatedTree
 from pathveil.errors import ReleaseError, UnknownVersionWarning
-from pathveil.model.noisy_tree import EstimatedTree
-from pathveil.release import tables
+from pathveil.release import bundle_tables
 from pathveil.release.bundle import verify_bundle
 from pathveil.release.parquet_tables import read_parquet
 
@@ -205,7 +205,7 @@ def test_a_signature_that_is_no_plain_file_is_refused(pathveil, out, folder, tra
 
 def with_counts(out, change):
     """Rewrite the counts of the tree and of the trajectories."""
-    path = out / tables.TREE
+    path = out / bundle_tables.TREE
     table = pq.read_table(path)
     columns = {name: table[name].to_numpy() for name in ("noisy_count", "estimate")}
     for name, values in change(columns["estimate"], table["parent"].to_numpy()).items():
@@ -236,7 +236,7 @@ def test_counts_that_no_release_can_have_are_refused(pathveil, folder, name):
 
 def test_weights_that_no_release_can_have_are_refused(tmp_path):
     out = published("calibrated").write(tmp_path / "out")
-    path = out / tables.TRAJECTORIES
+    path = out / bundle_tables.TRAJECTORIES
     table = pq.read_table(path)
     for weight in (2**63 - 1, 10**15):
         counts = pa.array(np.full(len(table), weight))
@@ -248,7 +248,7 @@ def test_weights_that_no_release_can_have_are_refused(tmp_path):
 
 def test_a_small_file_of_many_rows_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
     out = published().write(tmp_path / "out")
-    path = out / tables.TREE
+    path = out / bundle_tables.TREE
     table = pq.read_table(path)
     rows = table.take(pa.array(np.zeros(1 << 20, np.int64)))
     with pq.ParquetWriter(path, table.schema, compression="zstd") as writer:
@@ -266,8 +266,8 @@ def test_a_label_that_occurs_often_is_unpacked_once(tmp_path):
     universe = pv.Universe(["\U0001f68b" * 500, "B"])
     database = pv.TrajectoryDatabase.from_arrays([0, 1], [0], universe)
     out = pv.publish(database, epsilon="20", height=1, method="full").write(tmp_path / "out")
-    schema = pq.read_schema(out / tables.TREE)
-    tree = read_parquet(out / tables.TREE, schema.remove_metadata())
+    schema = pq.read_schema(out / bundle_tables.TREE)
+    tree = read_parquet(out / bundle_tables.TREE, schema.remove_metadata())
     assert pa.types.is_dictionary(tree.schema.field("location").type)
 
 

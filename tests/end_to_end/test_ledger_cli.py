@@ -12,7 +12,7 @@ from tests.end_to_end.test_interrupts import hold, stop
 
 import pathveil as pv
 from pathveil.errors import LedgerError, ParameterError
-from pathveil.mechanism import randomness
+from pathveil.gate import randomness
 
 LEDGER = ("--ledger", "ledger.db")
 

@@ -18,7 +18,7 @@ from tests.warm_processes import WarmParent
 
 import pathveil as pv
 from pathveil.ledger.books import Books
-from pathveil.ledger.checking import check_record
+from pathveil.ledger.export import check_record
 from pathveil.release.bundle import certificate_sha256, verify_bundle
 
 __all__ = ["place", "postgresql", "server"]
@@ -71,7 +71,7 @@ HAMMER = """
 import sys
 from pathveil.errors import LedgerError
 from pathveil.ledger.ledger import Ledger
-from pathveil.model.budget import Budget
+from pathveil.core.budget import Budget
 
 account, made = Ledger.open(sys.argv[1]).dataset("taps"), 0
 for _ in range(12):
@@ -216,9 +216,9 @@ def test_kill_9_at_200_random_moments(warm, week, place, files):
 
 MOMENTS = {
     "before the data is opened": ("pathveil.raw.reading.open_source", False),
-    "while the noise is drawn": ("pathveil.mechanism.noisy_table.discrete_laplace", False),
+    "while the noise is drawn": ("pathveil.gate.noisy_table.discrete_laplace", False),
     "half way through the bundle": ("pathveil.release.bundle.render_report", False),
-    "just before the bundle appears": ("pathveil.release.staging._sync", False),
+    "just before the bundle appears": ("pathveil.folders._sync", False),
     "before it is recorded as published": ("pathveil.release.bundle.certificate_sha256", True),
 }
 

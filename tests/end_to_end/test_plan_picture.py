@@ -49,7 +49,7 @@ def test_a_plan_can_be_drawn_again(folder, pathveil):
 
 
 def test_what_was_capped_is_said(pathveil, monkeypatch):
-    from pathveil.forecasting import shape
+    from pathveil.trials.forecasting import shape
 
     monkeypatch.setattr(shape, "MOST_TRAJECTORIES", 500)
     result = pathveil(*PICTURE, "--method", "full")
@@ -111,7 +111,7 @@ def test_a_plan_without_a_picture_loads_no_mechanism():
 import sys
 from pathveil.cli.run import run
 assert run({PLAN!r}) == 0
-heavy = ["numba", "pyarrow", "altair", "pathveil.mechanism", "pathveil.forecasting.forecast"]
+heavy = ["numba", "pyarrow", "altair", "pathveil.gate", "pathveil.trials.forecasting.forecast"]
 print("loaded:", [name for name in heavy if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -15,15 +15,15 @@ from tests.commands import environment, every_command, finish, publish_arguments
 from pathveil.audit.software import CHOICES as AUDITED
 from pathveil.cli import completion
 from pathveil.cli.app import app
-from pathveil.cli.exit_codes import ALARM, BUG, MEANINGS, OK, SIGNALLED, UNUSABLE
-from pathveil.evaluation.reproduction.datasets import SHARED, SIMULATED
-from pathveil.evaluation.reproduction.plan import CHOICES as REPRODUCED
+from pathveil.cli.run import ALARM, BUG, MEANINGS, OK, SIGNALLED, UNUSABLE
+from pathveil.core.methods import METHODS
 from pathveil.ledger.periods import PERIODS
-from pathveil.model.methods import METHODS
-from pathveil.raw.engines import ENGINES
-from pathveil.release.exports.column_names import NAMES
+from pathveil.raw.engines.engine import ENGINES
 from pathveil.release.exports.flow_lines import FLOWS
+from pathveil.release.exports.published import NAMES
 from pathveil.release.exports.writing import FORMATS
+from pathveil.trials.reproduction.datasets import SHARED, SIMULATED
+from pathveil.trials.reproduction.plan import CHOICES as REPRODUCED
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = every_command(typer.main.get_command(app))
@@ -179,7 +179,7 @@ def test_quiet_leaves_nothing_on_stderr_and_the_result_on_stdout(pathveil):
 @pytest.mark.usefixtures("week")
 def test_quiet_still_says_errors_and_what_stays_charged(pathveil, monkeypatch):
     pathveil("ledger", "init", "taps", "--limit", "9")
-    monkeypatch.setattr("pathveil.cli.publish.publish_with_progress", _broken)
+    monkeypatch.setattr("pathveil.cli.commands.publish.publish_with_progress", _broken)
     result = pathveil(*publish_arguments(), "--dataset", "taps", "--quiet")
     assert result.code == BUG
     assert "stays charged" in result.err

@@ -15,18 +15,17 @@ import pytest
 
 import pathveil as pv
 from pathveil.errors import InputError, ParameterError, TreeTooLargeError
-from pathveil.evaluation.charts import lines
-from pathveil.evaluation.reproduction import paper_numbers
-from pathveil.evaluation.reproduction.cells import AccuracyResult, Bench, RuntimeResult
-from pathveil.evaluation.reproduction.datasets import Columns, find_data, named, simulated
-from pathveil.evaluation.reproduction.findings import findings
-from pathveil.evaluation.reproduction.plan import TOP, AccuracyCell, Plan, RuntimeCell
-from pathveil.evaluation.reproduction.reproduce import reproduce
-from pathveil.evaluation.reproduction.results import Results, Statistic
-from pathveil.evaluation.reproduction.samples import draw_test_set
-from pathveil.evaluation.reproduction.threshold import Threshold, choose_threshold
-from pathveil.evaluation.reproduction.truth import Truth
-from pathveil.evaluation.reproduction.workers import run_accuracy
+from pathveil.trials.evaluation.charts import lines
+from pathveil.trials.reproduction import paper_numbers
+from pathveil.trials.reproduction.datasets import Columns, find_data, named, simulated
+from pathveil.trials.reproduction.findings import findings
+from pathveil.trials.reproduction.plan import TOP, AccuracyCell, Plan, RuntimeCell
+from pathveil.trials.reproduction.reproduce import reproduce
+from pathveil.trials.reproduction.results import Results, Statistic
+from pathveil.trials.reproduction.runs import AccuracyResult, Bench, RuntimeResult, Truth
+from pathveil.trials.reproduction.samples import draw_test_set
+from pathveil.trials.reproduction.threshold import Threshold, choose_threshold
+from pathveil.trials.reproduction.workers import run_accuracy
 
 SHARED_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 SMALL = ("reproduce", "--dataset", "simulated", "--riders", "2000", "--stops", "12", "--quick")

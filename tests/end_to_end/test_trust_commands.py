@@ -12,7 +12,7 @@ import pytest
 from tests.commands import publish_arguments
 from tests.privacy import mutants
 
-from pathveil.mechanism import measure as gate
+from pathveil.gate import measure as gate
 
 DOCS = Path(__file__).parents[2] / "docs"
 PLAN = ["--plan", "--universe-size", "1012", "--epsilon", "1", "--height", "12"]

@@ -7,9 +7,9 @@ import pytest
 from tests.engines.cluster import Cluster, find_java
 from tests.engines.interrupted import ChargedRun
 
-from pathveil.raw.counting.duckdb_counter import DuckDbCounter
-from pathveil.raw.counting.memory import MemoryCounter
-from pathveil.raw.counting.spark_counter import SparkCounter
+from pathveil.raw.engines.duckdb_counter import DuckDbCounter
+from pathveil.raw.engines.memory_counter import MemoryCounter
+from pathveil.raw.engines.spark_counter import SparkCounter
 from pathveil.raw.reading_plan import plan_reading
 from pathveil.raw.sources.opening import open_source
 from pathveil.raw.sources.spark_table import SparkTable

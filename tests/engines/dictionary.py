@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pathveil.raw.counting.protocol import ExactCounts
+from pathveil.raw.engines.protocol import ExactCounts
 
 
 class DictionaryCounter:

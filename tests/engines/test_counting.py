@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engines.conftest import in_duckdb, in_memory, in_spark
 
-from pathveil.model.parameters import MAX_HEIGHT
-from pathveil.model.universe import Universe
-from pathveil.raw.counting.protocol import ExactCounts, Survivors
+from pathveil.core.parameters import MAX_HEIGHT
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines.protocol import ExactCounts, Survivors
+from pathveil.universe.universe import Universe
 
 ENGINES = {"memory": in_memory, "duckdb": in_duckdb}
 DEEPEST = {in_memory: MAX_HEIGHT, in_duckdb: 60}  # a column per level; one scan for each

@@ -11,9 +11,9 @@ from tests.engines.inputs import Input
 
 from pathveil import TimeGrid, Universe, publish, read_trajectories
 from pathveil.errors import ParameterError
-from pathveil.mechanism import grow, ranges
-from pathveil.raw.counting import duckdb_counter
-from pathveil.raw.counting.run_files import RunFiles
+from pathveil.gate import grow_hierarchy, noisy_table
+from pathveil.raw.engines import duckdb_counter
+from pathveil.raw.engines.run_files import RunFiles
 
 MADE_UP = inputs.made_up()
 
@@ -39,7 +39,7 @@ def released(source, given, engine, method="full", **more):
 def released_by_dictionary(source, given, method="full"):
     """The same, counted by the oracle."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grow, "MemoryCounter", DictionaryCounter)
+        patch.setattr(grow_hierarchy, "MemoryCounter", DictionaryCounter)
         return released(source, given, "memory", method)
 
 
@@ -62,7 +62,7 @@ def test_small_files_blocks_and_ranges_give_the_same_release(name, monkeypatch):
     """As if every file were too large for the memory, and every level for a block and a range."""
     given = MADE_UP[name]
     splits, split = [], RunFiles._split
-    monkeypatch.setattr(ranges, "MOST_OCCUPIED", 7)
+    monkeypatch.setattr(noisy_table, "MOST_OCCUPIED", 7)
     monkeypatch.setattr(duckdb_counter, "_COUNTS_AT_ONCE", 2)
     monkeypatch.setattr(duckdb_counter, "_FILES_IN_MEMORY", 10**8)
     monkeypatch.setattr(

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.hierarchies import ROWS, TAXONOMY, UNIVERSE, database_of
 
-from pathveil.raw.counting import memory
-from pathveil.raw.counting.memory import MemoryCounter
-from pathveil.raw.counting.protocol import ExactCounts, Survivors
+from pathveil.raw.engines import memory_counter
+from pathveil.raw.engines.memory_counter import MemoryCounter
+from pathveil.raw.engines.protocol import ExactCounts, Survivors
 
 ENGINES = {"memory": MemoryCounter}
 SIZE = len(UNIVERSE)
@@ -77,5 +77,5 @@ def test_a_row_goes_to_its_location_if_that_survived_and_else_to_its_zone(engine
 @given(rows=ROWS, chosen=levels())
 def test_by_ranks_of_codes_it_is_the_same(rows, chosen):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory, "MOST_CODES", 1)
+        patch.setattr(memory_counter, "MOST_CODES", 1)
         assert counts_below(MemoryCounter, rows, chosen) == oracle(rows, chosen)

@@ -15,13 +15,12 @@ from tests.commands import environment, finish
 from tests.engines.inputs import week
 
 from pathveil import publish
+from pathveil.core.parameters import Parameters
 from pathveil.errors import InputError, ParameterError
-from pathveil.model.parameters import Parameters
-from pathveil.raw import engines
-from pathveil.raw.counting import duckdb_counter
-from pathveil.raw.counting.memory_size import parse_memory
-from pathveil.raw.counting.run_files import RunFiles
-from pathveil.raw.engines import Engine
+from pathveil.raw.engines import duckdb_counter, engine
+from pathveil.raw.engines.engine import Engine
+from pathveil.raw.engines.memory_size import parse_memory
+from pathveil.raw.engines.run_files import RunFiles
 from pathveil.raw.spilling import spill_folder
 
 READING = {"unit": "who", "order": "when", "location": "where"}
@@ -158,7 +157,7 @@ def test_a_full_disk_leaves_the_charge_and_nothing_raw(taps, spill, tmp_path):
 HELD = """
 import sys, time
 from pathveil.cli.run import run
-from pathveil.raw.counting.duckdb_counter import DuckDbCounter
+from pathveil.raw.engines.duckdb_counter import DuckDbCounter
 
 def hold(*arguments):
     print("reached", flush=True)
@@ -224,7 +223,7 @@ def test_auto_goes_by_the_size_of_the_files(taps, monkeypatch):
     folder, _ = taps
     path = folder / "rows.parquet"
     assert chosen(path) == "memory"
-    monkeypatch.setattr(engines, "_SHARE", 1e-9)
+    monkeypatch.setattr(engine, "_SHARE", 1e-9)
     assert chosen(path) == "duckdb"
     assert chosen(str(folder)) == "duckdb"
     assert chosen(folder / "stops.csv") == "duckdb"
@@ -233,7 +232,7 @@ def test_auto_goes_by_the_size_of_the_files(taps, monkeypatch):
     assert chosen(pa.table({"who": [1]})) == "memory"
     assert chosen("postgresql://user@host/database") == "memory"
     assert chosen(folder / "missing.parquet") == "memory"
-    monkeypatch.setattr(engines, "_has_duckdb", lambda: False)
+    monkeypatch.setattr(engine, "_has_duckdb", lambda: False)
     assert chosen(path) == "memory"
 
 

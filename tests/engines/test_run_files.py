@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathveil.raw.counting import run_files
-from pathveil.raw.counting.run_files import RunFiles, take_units
+from pathveil.raw.engines import run_files
+from pathveil.raw.engines.run_files import RunFiles, take_units
 
 SCHEMA = pa.schema([("unit", pa.binary()), ("visits", pa.binary())])
 UNITS = st.sampled_from([b"a", b"aa", b"b", b"c", b"long enough to be hashed", b"another long one"])

@@ -32,9 +32,9 @@ from tests.unit.test_unit_text import ROWS
 
 from pathveil import publish, read_release
 from pathveil.errors import InputError, ParameterError
-from pathveil.model.universe import Universe
-from pathveil.raw.counting import spark_counter
-from pathveil.raw.counting.spark_session import read_table
+from pathveil.raw.engines import spark_counter
+from pathveil.raw.engines.spark_session import read_table
+from pathveil.universe.universe import Universe
 
 pytestmark = [
     pytest.mark.long,  # Spark takes a minute to install and half of one to start

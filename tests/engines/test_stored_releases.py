@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pathveil import TimeGrid, TrajectoryDatabase, Universe, publish, simulate_week
-from pathveil.model.taxonomy import Taxonomy
-from pathveil.release.error_table_csv import error_table_csv
+from pathveil.release.bundle_tables import error_table_csv
+from pathveil.universe.taxonomy import Taxonomy
 
 LABELS = [f"s{code:02}" for code in range(96)]
 PEOPLE, MOST_VISITS = 3_000, 14

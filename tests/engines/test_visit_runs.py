@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathveil.errors import InputError
-from pathveil.model.universe import Universe
-from pathveil.raw.counting import visit_runs
-from pathveil.raw.counting.visit_runs import RunForm, whole_units, write_runs
+from pathveil.raw.engines import visit_runs
+from pathveil.raw.engines.visit_runs import RunForm, whole_units, write_runs
 from pathveil.raw.reading_plan import plan_reading
-from pathveil.raw.sources.cells import Texts
 from pathveil.raw.sources.opening import open_source
+from pathveil.raw.sources.text_columns import Texts
 from pathveil.raw.steps import VisitSteps
+from pathveil.universe.universe import Universe
 
 
 @given(

@@ -14,8 +14,8 @@ import numpy as np
 import pathveil as pv
 from pathveil.explorer.indexed_release import IndexedRelease
 from pathveil.explorer.web import application
-from pathveil.model.taxonomy import Taxonomy
-from pathveil.model.time_grid import TimeGrid
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.taxonomy import Taxonomy
 
 PORT = 8321
 # Markup, a formula, Hebrew, Arabic with a bracket, quotes, and one that looks like an address.

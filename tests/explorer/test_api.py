@@ -8,10 +8,10 @@ import pytest
 from tests.explorer import releases
 from tests.explorer.releases import STRANGE, Caller
 
+from pathveil.core.texts import unescape
 from pathveil.explorer.openapi import describe
 from pathveil.explorer.routes import ROUTES
 from pathveil.explorer.web import HEADERS
-from pathveil.release.csv_cells import unescape
 
 MADE = {
     "calibrated": (releases.week,),

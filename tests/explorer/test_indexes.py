@@ -10,14 +10,13 @@ from tests.explorer import releases
 
 import pathveil as pv
 from pathveil.analysis.patterns import top_patterns
+from pathveil.core.paths import Paths
 from pathveil.explorer import mining_beside, pattern_tables
-from pathveil.explorer.location_search import LocationSearch, folded
+from pathveil.explorer.indexed_release import LocationSearch, VisitPlaces, folded
 from pathveil.explorer.mining_beside import MiningBeside
 from pathveil.explorer.pattern_tables import PER_TABLE, Mined, PatternTables, mine
 from pathveil.explorer.prefix_walk import PrefixWalk
-from pathveil.explorer.visit_places import VisitPlaces
-from pathveil.model.paths import Paths
-from pathveil.model.universe import Universe
+from pathveil.universe.universe import Universe
 
 SIZE, SLOTS = 3, 4
 ROWS = st.lists(

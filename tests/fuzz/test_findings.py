@@ -5,8 +5,8 @@ from tests.commands import edit_certificate
 
 import pathveil as pv
 from pathveil.errors import ParameterError, ReleaseError
+from pathveil.promise.explanation import decimal
 from pathveil.release.bundle import check_free, read_certificate
-from pathveil.report.figures import decimal
 
 
 def written(folder):

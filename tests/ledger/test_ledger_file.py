@@ -39,7 +39,7 @@ RACE = textwrap.dedent("""
     from pathlib import Path
     from pathveil.errors import LedgerError
     from pathveil.ledger.ledger import Ledger
-    from pathveil.model.budget import Budget
+    from pathveil.core.budget import Budget
 
     here, ready, other = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     account = Ledger.open(here).dataset("taps")

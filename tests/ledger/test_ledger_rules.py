@@ -13,9 +13,8 @@ from pathveil.errors import LedgerError, ParameterError
 from pathveil.ledger.books import Books, totals_hash
 from pathveil.ledger.chain import Chain
 from pathveil.ledger.charges import Account
-from pathveil.ledger.checking import check_record
 from pathveil.ledger.entries import Charged, Entry, Row
-from pathveil.ledger.export import exported, read_export
+from pathveil.ledger.export import check_record, exported, read_export
 from pathveil.ledger.ledger import Ledger
 from pathveil.ledger.standing import Standing
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 
 import pathveil as pv
+from pathveil.core.parameters import Parameters
 from pathveil.errors import LedgerError, ParameterError
+from pathveil.gate import randomness
+from pathveil.gate.randomness import Randomness
 from pathveil.ledger.books import Books
 from pathveil.ledger.chain import Chain
 from pathveil.ledger.entries import Begun
-from pathveil.mechanism import randomness
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.parameters import Parameters
 from pathveil.publishing import publish_with
 
 ONE = pv.Budget.parse("1")

@@ -20,7 +20,7 @@ from tests.commands import Result
 import pathveil as pv
 from pathveil.cli.run import run
 from pathveil.ledger.witness import LONGEST_LINE, witnessed
-from pathveil.release.signing_keys import make_keys, read_private_key
+from pathveil.promise.signing_keys import make_keys, read_private_key
 
 ONE = pv.Budget.parse("1")
 LEDGER = ("--ledger", "ledger.db")

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from pathveil.audit import Mechanism, Observation, front_door
-from pathveil.mechanism import empty_nodes, noisy_table
-from pathveil.mechanism import grow_tree as gate
-from pathveil.mechanism.geometric import Geometric
-from pathveil.mechanism.noisy_count import discrete_laplace
-from pathveil.model.budget import Budget
-from pathveil.model.intervals import Interval, exp_minus
-from pathveil.model.parameters import Parameters
-from pathveil.model.universe import Universe
-from pathveil.raw.counting.protocol import ExactCounts, Survivors
+from pathveil.core.budget import Budget
+from pathveil.core.intervals import Interval, exp_minus
+from pathveil.core.parameters import Parameters
+from pathveil.gate import grow_tree as gate
+from pathveil.gate import noisy_table
+from pathveil.gate.geometric import Geometric
+from pathveil.gate.noisy_table import discrete_laplace
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines.protocol import ExactCounts, Survivors
+from pathveil.universe.universe import Universe
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def empties_off_by_one_at_theta(patch: pytest.MonkeyPatch) -> Mechanism:
     """Empty children must exceed θ, the others only reach it."""
 
     def strict(occupied, pairs, level_epsilon, threshold, randomness):
-        return empty_nodes.passing_empty_nodes(
+        return noisy_table.passing_empty_nodes(
             occupied, pairs, level_epsilon, threshold + 1, randomness
         )
 
@@ -148,7 +148,7 @@ def continuous_p_theta(patch: pytest.MonkeyPatch) -> Mechanism:
 
         return Geometric(fail)
 
-    patch.setattr(empty_nodes, "skip_geometric", lru_cache(skips))
+    patch.setattr(noisy_table, "skip_geometric", lru_cache(skips))
     return front_door
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from pathveil.audit.tables import (
+from pathveil.audit.noisy_tables import (
     GRID,
     TOGETHER,
     TREE,
@@ -18,11 +18,11 @@ from pathveil.audit.tables import (
     audit_tables,
     table_claims,
 )
+from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError
-from pathveil.mechanism import measure as gate
-from pathveil.mechanism import noisy_table
-from pathveil.model.measurement_plan import MeasurementPlan
-from pathveil.model.parameters import Parameters
+from pathveil.gate import measure as gate
+from pathveil.gate import noisy_table
+from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.registry import PAIRS
 
 PARAMETERS = Parameters.choose(

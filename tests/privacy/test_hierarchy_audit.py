@@ -13,13 +13,13 @@ from tests.privacy.pairs import assert_caught, assert_neighbours, named
 
 from pathveil.audit import Mechanism, audit, front_door, zoned_pairs
 from pathveil.audit.attacking import FALSE_ALARM
-from pathveil.mechanism import grow_hierarchy as gate
-from pathveil.mechanism import noisy_table
-from pathveil.mechanism.empty_nodes import passing_empty_nodes
-from pathveil.model import parameters as public
-from pathveil.model import sub_levels
-from pathveil.model.sub_levels import SubLevels
-from pathveil.raw.counting.protocol import ExactCounts
+from pathveil.core import parameters as public
+from pathveil.core import thresholds
+from pathveil.core.thresholds import SubLevels
+from pathveil.gate import grow_hierarchy as gate
+from pathveil.gate import noisy_table
+from pathveil.gate.noisy_table import passing_empty_nodes
+from pathveil.raw.engines.protocol import ExactCounts
 from pathveil.statistics.noisy_table import NoisyTable
 
 PAIRS = tuple(pair.name for pair in zoned_pairs())
@@ -169,5 +169,5 @@ def test_the_right_code_raises_no_alarm_in_many_runs(name, height):
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_the_audit_catches(mutant, monkeypatch):
     # A lower threshold of the zones: empty ones pass more often, and fewer runs show them.
-    monkeypatch.setattr(sub_levels, "INVENTED_ZONES", Fraction(1))
+    monkeypatch.setattr(thresholds, "INVENTED_ZONES", Fraction(1))
     assert_caught(mutant, zoned_pairs("1", mutant.height), SHARE, monkeypatch)

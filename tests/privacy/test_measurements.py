@@ -7,14 +7,14 @@ of 10⁻⁶. That every table keeps its share is tested in `test_audit_tables`.
 import numpy as np
 
 from pathveil.audit.attacking import FALSE_ALARM, epsilon_lower_bound
-from pathveil.mechanism import measure as gate
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.measurement_plan import MeasurementPlan
-from pathveil.model.parameters import Parameters
-from pathveil.model.universe import Universe
+from pathveil.core.parameters import Parameters
+from pathveil.gate import measure as gate
+from pathveil.gate.randomness import Randomness
+from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.registry import VISITS
-from pathveil.synthesis.estimates import choose_candidates
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe("abcdefgh")
 RUNS = 700

@@ -11,7 +11,7 @@ import numpy as np
 
 import pathveil as pv
 from pathveil.audit.attacking import bounds_of
-from pathveil.mechanism.randomness import Randomness
+from pathveil.gate.randomness import Randomness
 from pathveil.publishing import publish_with
 
 EPSILON, C = 2, 2  # so a count's noise has parameter 1, and ε/c = 1 was claimed

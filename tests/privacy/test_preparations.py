@@ -9,16 +9,14 @@ from fractions import Fraction
 import numpy as np
 
 from pathveil.audit.attacking import FALSE_ALARM, epsilon_lower_bound
-from pathveil.mechanism import discover as discovery
-from pathveil.mechanism.choose_height import choose_height
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.height_choice import MOST, height_for
-from pathveil.model.label_discovery import MOST_LABELS
-from pathveil.model.methods import CALIBRATED
-from pathveil.model.preparation import Preparation
-from pathveil.model.universe import Universe
+from pathveil.core.methods import CALIBRATED
+from pathveil.core.preparations import MOST, MOST_LABELS, Preparation, height_for
+from pathveil.gate import prepare as discovery
+from pathveil.gate.prepare import choose_height
+from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.observed import ObservedUniverse
+from pathveil.universe.universe import Universe
 
 RUNS = 1500
 
@@ -105,7 +103,7 @@ def test_a_label_of_one_unit_is_named_with_probability_delta_at_most():
 
 
 def test_a_threshold_that_forgets_how_many_labels_a_unit_has_is_caught(monkeypatch):
-    from pathveil.model.thresholds import smallest_threshold
+    from pathveil.core.thresholds import smallest_threshold
 
     forgetful = lambda epsilon, _contribution, delta: smallest_threshold(epsilon, 1, delta)
     monkeypatch.setattr(discovery, "discovery_threshold", forgetful)

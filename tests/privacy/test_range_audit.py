@@ -14,8 +14,8 @@ from tests.privacy.pairs import assert_caught, assert_neighbours, named
 
 from pathveil.audit import audit, front_door, neighbouring_pairs
 from pathveil.audit.attacking import FALSE_ALARM
-from pathveil.mechanism import noisy_table, ranges
-from pathveil.mechanism.noisy_count import discrete_laplace
+from pathveil.gate import noisy_table
+from pathveil.gate.noisy_table import discrete_laplace
 from pathveil.raw.database import TrajectoryDatabase
 
 
@@ -38,7 +38,7 @@ SHARE = FALSE_ALARM / (3 * len(NAMES))
 
 @pytest.fixture(autouse=True)
 def one_occupied_cell_a_range(monkeypatch):
-    monkeypatch.setattr(ranges, "MOST_OCCUPIED", 1)
+    monkeypatch.setattr(noisy_table, "MOST_OCCUPIED", 1)
 
 
 def test_the_two_databases_of_a_pair_differ_in_one_unit():
@@ -60,7 +60,7 @@ def test_the_right_code_raises_no_alarm_on_any_pair(name, height):
 
 def _ranges_through(change, patch):
     """Every range but as ``change(range, is_last)`` makes it."""
-    right = ranges.ranges
+    right = noisy_table.ranges
 
     def changed(blocks, cells):
         for part in right(blocks, cells):

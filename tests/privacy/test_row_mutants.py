@@ -7,10 +7,10 @@ from tests.privacy import test_rows, test_typed_rows
 from tests.unit import test_unit_text
 
 from pathveil.errors import InputError
-from pathveil.model.time_grid import MAX_PAIRS
 from pathveil.raw import observed
 from pathveil.raw.sources import encoding, pandas_frame, text_values, unit_text
 from pathveil.raw.sources.databases import sqlite_file
+from pathveil.times.time_grid import MAX_PAIRS
 
 
 def numbered_by_first_appearance(monkeypatch):

@@ -8,10 +8,10 @@ from collections import Counter
 
 import pytest
 
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.universe import Universe
 from pathveil.publishing import publish
 from pathveil.raw.reading import read_trajectories
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.universe import Universe
 
 ROLES = {"unit": "who", "order": "when", "location": "where"}
 
@@ -85,7 +85,7 @@ def test_one_units_labels_do_not_stop_discovery_with_a_time_grid(tmp_path, monke
 
     The limit is lowered, because a unit with two million rows would take a while to write down.
     """
-    monkeypatch.setattr("pathveil.model.time_grid.MAX_PAIRS", 1440 * 9)
+    monkeypatch.setattr("pathveil.times.time_grid.MAX_PAIRS", 1440 * 9)
     monkeypatch.setattr("pathveil.raw.observed.MAX_PAIRS", 1440 * 9, raising=False)
     check_junk_labels_stop_nothing(tmp_path, 200)
 

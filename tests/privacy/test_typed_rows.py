@@ -18,9 +18,9 @@ import pytest
 from tests.privacy.test_rows import ROLES, trajectories
 
 from pathveil.errors import InputError
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.universe import Universe
 from pathveil.raw.reading import read_trajectories
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.universe import Universe
 
 NAIVE_7 = dt.datetime.fromisoformat("2024-03-05T07:00")
 UTC_7 = dt.datetime(2024, 3, 5, 7, 0, tzinfo=dt.UTC)

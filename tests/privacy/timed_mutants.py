@@ -7,12 +7,12 @@ import pytest
 from tests.privacy.mutants import Mutant
 
 from pathveil.audit import Mechanism, Observation, front_door
-from pathveil.mechanism import candidates as module
-from pathveil.mechanism import grow_tree as gate
-from pathveil.mechanism.candidates import Candidates
-from pathveil.model.time_grid import TimeGrid
-from pathveil.raw.counting.protocol import ExactCounts, Survivors
+from pathveil.gate import grow_tree as gate
+from pathveil.gate import grow_tree as module
+from pathveil.gate.grow_tree import Candidates
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines.protocol import ExactCounts, Survivors
+from pathveil.times.time_grid import TimeGrid
 
 
 def empties_at_later_times_only(patch: pytest.MonkeyPatch) -> Mechanism:

@@ -20,9 +20,9 @@ from pathveil.analysis.flows import (
 )
 from pathveil.analysis.patterns import top_patterns
 from pathveil.analysis.visit_index import VisitIndex
-from pathveil.model.paths import Paths
-from pathveil.model.universe import Universe
+from pathveil.core.paths import Paths
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe("ECADB")  # one label never visited, and an order that is not the alphabet's
 SIZE = len(UNIVERSE)

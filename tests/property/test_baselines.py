@@ -6,24 +6,24 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from bench.baselines import markov_plan, markov_tables
+from bench.baselines.markov import publish_markov
+from bench.baselines.markov_plan import MarkovPlan
+from bench.baselines.markov_tables import statistic_cells
+from bench.baselines.ngram import publish_ngram
+from bench.baselines.ngram_grams import grams_of
+from bench.baselines.ngram_plan import NGramPlan
+from bench.baselines.ngram_tree import explore
+from bench.baselines.simplex import project
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pathveil.evaluation.baselines import markov_plan, markov_tables
-from pathveil.evaluation.baselines.markov import publish_markov
-from pathveil.evaluation.baselines.markov_plan import MarkovPlan
-from pathveil.evaluation.baselines.markov_tables import statistic_cells
-from pathveil.evaluation.baselines.ngram import publish_ngram
-from pathveil.evaluation.baselines.ngram_grams import grams_of
-from pathveil.evaluation.baselines.ngram_plan import NGramPlan
-from pathveil.evaluation.baselines.ngram_tree import explore
-from pathveil.evaluation.baselines.simplex import project
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.parameters import Parameters
-from pathveil.model.universe import Universe
-from pathveil.raw.counting.memory import MemoryCounter
-from pathveil.raw.counting.protocol import ExactCounts
+from pathveil.core.parameters import Parameters
+from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines.memory_counter import MemoryCounter
+from pathveil.raw.engines.protocol import ExactCounts
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe("ABCD")
 

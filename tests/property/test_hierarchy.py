@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from tests.hierarchies import ROWS, TAXONOMY, UNIVERSE, database_of, exact_counts, paths_to, told
 
 from pathveil import publish
+from pathveil.core.parameters import Parameters
+from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
-from pathveil.mechanism.grow import grow
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.parameters import Parameters
-from pathveil.model.paths import Paths
+from pathveil.gate.grow_hierarchy import grow
+from pathveil.gate.randomness import Randomness
 from pathveil.release.bundle import read_release, verify_bundle
-from pathveil.release.tables import tree_problem
+from pathveil.release.bundle_tables import tree_problem
 
 SIZE = len(UNIVERSE)
 LABELS = st.sampled_from([*UNIVERSE.labels, *TAXONOMY.labels])

@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathveil import Release, TrajectoryDatabase, publish, read_release, simulate_week
+from pathveil.core.estimates import LEVELS, Estimate
 from pathveil.errors import QueryError, ReleaseError
-from pathveil.model.universe import Universe
 from pathveil.release.bundle import verify_bundle
-from pathveil.release.error_table_csv import ERROR_TABLE
-from pathveil.uncertainty.error_table import LEVELS
-from pathveil.uncertainty.estimate import Estimate
+from pathveil.release.bundle_tables import ERROR_TABLE
+from pathveil.universe.universe import Universe
 
 LABELS = [f"x{i}" for i in range(12)]
 
@@ -156,7 +155,7 @@ def test_coverage_on_a_simulated_week():
 def coverage(database: TrajectoryDatabase, release: Release, seed: int) -> float:
     """Of the paper's queries with an answer that is not 0."""
     from pathveil.analysis.visit_index import VisitIndex
-    from pathveil.evaluation.random_queries import paper_queries
+    from pathveil.trials.evaluation.random_queries import paper_queries
 
     labels, index = release.universe.labels, VisitIndex.build(database)
     held = []
@@ -180,7 +179,7 @@ def test_coverage_on_flights():
     about 0.02: both bounds are more than three of them away.
     """
     from pathveil.errors import InputError
-    from pathveil.evaluation.reproduction.datasets import Columns, named
+    from pathveil.trials.reproduction.datasets import Columns, named
 
     try:
         database = named("nycflights13", None, None, Columns()).load()

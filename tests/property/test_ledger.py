@@ -11,9 +11,8 @@ from tests.ledgers import Clock
 
 import pathveil as pv
 from pathveil.errors import LedgerError, ParameterError
-from pathveil.ledger.composition import tally
 from pathveil.ledger.ledger import Ledger
-from pathveil.ledger.periods import PERIODS, span_of
+from pathveil.ledger.periods import PERIODS, span_of, tally
 from pathveil.ledger.store import Glance
 
 NAMES = ("north", "south", "east")

@@ -10,16 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.multisets import coded_multiset
 
-from pathveil.evaluation.divergence import Histogram, jensen_shannon
-from pathveil.evaluation.empty_release import EmptyRelease
-from pathveil.evaluation.hotspots import hotspot_ndcg
-from pathveil.evaluation.invented_paths import invented_share
-from pathveil.evaluation.measures import evaluate
-from pathveil.evaluation.query_error import average_relative_error
-from pathveil.evaluation.random_queries import paper_queries
-from pathveil.evaluation.rank_correlation import kendall_tau
-from pathveil.evaluation.side import Side
-from pathveil.model.universe import Universe
+from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.measures import evaluate
+from pathveil.trials.evaluation.random_queries import paper_queries
+from pathveil.trials.evaluation.scores import (
+    Histogram,
+    average_relative_error,
+    hotspot_ndcg,
+    invented_share,
+    jensen_shannon,
+    kendall_tau,
+)
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe("ECADB")
 SIZE = len(UNIVERSE)

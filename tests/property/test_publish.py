@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pathveil as pv
-from pathveil.model.methods import METHODS
+from pathveil.core.methods import METHODS
 from pathveil.release.bundle import verify_bundle
 
 # The first call compiles, so no example has a deadline.

@@ -15,9 +15,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests import reading_oracle as oracle
 
-from pathveil.model.universe import Universe
 from pathveil.raw.reading import read_trajectories
 from pathveil.raw.sources.csv_lines import line_blocks, split_cells
+from pathveil.universe.universe import Universe
 
 LABELS = ["b", "a", "é", "10", "a long label, quoted"]
 UNIVERSE = Universe(LABELS)

@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathveil import Parameters, TimeGrid, Universe, read_trajectories
-from pathveil.audit.tables import without_noise
-from pathveil.mechanism import measure as gate
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.measurement_plan import SHARES, TREE_SHARE, MeasurementPlan
+from pathveil.audit.noisy_tables import without_noise
+from pathveil.gate import measure as gate
+from pathveil.gate.randomness import Randomness
+from pathveil.statistics.measurement_plan import SHARES, TREE_SHARE, MeasurementPlan
 from pathveil.statistics.registry import ACTIONS, LEVELS
 
 SIZE = 20

@@ -1,4 +1,4 @@
-"""The maps of `model.stability` hold of what the reader makes of files, whatever is in them."""
+"""The maps of `promise.stability` hold of what the reader makes of files, whatever is in them."""
 
 from collections import Counter
 from dataclasses import replace
@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pathveil as pv
-from pathveil.mechanism.measure import measure
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.certificate import Certificate, unit_description
-from pathveil.model.measurement_plan import MeasurementPlan
-from pathveil.model.stability import BOUNDING, CANDIDATES, trip_promises, unit_promise
-from pathveil.model.trip_rules import TripRules, kept_by
+from pathveil.gate.measure import measure
+from pathveil.gate.randomness import Randomness
+from pathveil.promise.certificate import Certificate, unit_description
+from pathveil.promise.stability import BOUNDING, CANDIDATES, trip_promises, unit_promise
+from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.times.trip_rules import TripRules, kept_by
 
 UNIVERSE = pv.Universe(["a", "b", "c"])
 trips = st.lists(st.lists(st.sampled_from("abcz"), min_size=1, max_size=3), min_size=1, max_size=7)
@@ -174,7 +174,7 @@ def test_a_certificate_says_what_the_maps_say(monkeypatch, broken):
     right = Certificate.of(chosen, is_private=True)
     assert right.adds_up()
     assert right.dp_flavor.bound_on_output_distance == "1"
-    monkeypatch.setattr("pathveil.model.certificate.unit_promise", of)
+    monkeypatch.setattr("pathveil.promise.certificate.unit_promise", of)
     wrong = Certificate.of(chosen, is_private=True)
     expected = {"bounding": Fraction(3, 2), "a table": Fraction(2)}[broken]
     assert Fraction(wrong.dp_flavor.bound_on_output_distance) == expected

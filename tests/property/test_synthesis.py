@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathveil import Parameters, TrajectoryDatabase, Universe
-from pathveil.mechanism.measure import measure
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.measurement_plan import MeasurementPlan
-from pathveil.synthesis.estimates import choose_candidates
-from pathveil.synthesis.synthesize import synthesize
+from pathveil.gate.measure import measure
+from pathveil.gate.randomness import Randomness
+from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
+from pathveil.methods.calibrated.synthesis.synthesize import synthesize
+from pathveil.statistics.measurement_plan import MeasurementPlan
 
 sizes = st.sampled_from([1, 2, 5, 65, 1000])
 

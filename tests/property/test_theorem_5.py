@@ -14,9 +14,13 @@ from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 from tests.trees import children_of, trees
 
-from pathveil.inference.consistent_estimates import consistent_estimates
-from pathveil.inference.feasible import lower_children, raise_parents
-from pathveil.inference.path_estimates import fall, path_estimates
+from pathveil.methods.paper.inference import (
+    consistent_estimates,
+    fall,
+    lower_children,
+    path_estimates,
+    raise_parents,
+)
 
 # The first call compiles, so no example has a deadline.
 quick = settings(deadline=None, max_examples=120)

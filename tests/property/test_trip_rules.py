@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.reading_oracle import trajectories
 
-from pathveil.model.universe import Universe
 from pathveil.raw.reading import read_trajectories
+from pathveil.universe.universe import Universe
 
 ZONES = ["UTC", "America/Montreal", "Asia/Kathmandu", "Australia/Lord_Howe", "Pacific/Apia"]
 START = datetime(2011, 12, 1, tzinfo=UTC)  # Samoa skips a whole day in that month

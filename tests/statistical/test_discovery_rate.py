@@ -11,7 +11,7 @@ from math import exp, sqrt
 import opendp.prelude as dp
 import pytest
 
-from pathveil.model.thresholds import pass_fraction
+from pathveil.core.thresholds import pass_fraction
 
 DRAWS, LABELS = 100, 400
 # 6.5 standard deviations: a false alarm has a probability below 10⁻⁹ for each of the three tests.

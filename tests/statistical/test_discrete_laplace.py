@@ -11,8 +11,8 @@ import opendp.prelude as dp
 import pytest
 from tests.statistical.chi_square import ERROR, goodness_of_fit, homogeneity
 
-from pathveil.mechanism.noisy_count import discrete_laplace
-from pathveil.mechanism.randomness import Randomness
+from pathveil.gate.noisy_table import discrete_laplace
+from pathveil.gate.randomness import Randomness
 
 EPSILONS = [Fraction(1, 1000), Fraction(1, 12), Fraction(1), Fraction(3)]
 SIZE = 200_000

@@ -9,11 +9,11 @@ import pytest
 from tests.hierarchies import TAXONOMY, UNIVERSE
 from tests.statistical.chi_square import ERROR, homogeneity
 
-from pathveil.mechanism import grow_hierarchy as gate
-from pathveil.mechanism.noisy_count import discrete_laplace
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.parameters import Parameters
-from pathveil.raw.counting.protocol import ExactCounts
+from pathveil.core.parameters import Parameters
+from pathveil.gate import grow_hierarchy as gate
+from pathveil.gate.noisy_table import discrete_laplace
+from pathveil.gate.randomness import Randomness
+from pathveil.raw.engines.protocol import ExactCounts
 
 NODES = 60_000
 # X = {a, c}, Y = {b}, Z = {d, e, f}: a crowd, nobody, and a zone that is large and scattered.

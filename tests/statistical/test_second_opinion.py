@@ -12,10 +12,8 @@ import opendp.prelude as dp
 import pytest
 from tests.statistical.chi_square import ERROR, homogeneity
 
-from pathveil.mechanism.empty_nodes import passing_empty_nodes
-from pathveil.mechanism.noisy_count import discrete_laplace
-from pathveil.mechanism.noisy_table import sparse_table
-from pathveil.mechanism.randomness import Randomness
+from pathveil.gate.noisy_table import discrete_laplace, passing_empty_nodes, sparse_table
+from pathveil.gate.randomness import Randomness
 
 SIZE = 40_000
 EPSILON, THETA = Fraction(1, 3), 4

@@ -12,13 +12,11 @@ import pytest
 from scipy import stats
 from tests.statistical.chi_square import ERROR, goodness_of_fit, homogeneity
 
-from pathveil.mechanism import empty_nodes, noisy_table, ranges
-from pathveil.mechanism.empty_nodes import passing_empty_nodes
-from pathveil.mechanism.geometric import Geometric
-from pathveil.mechanism.noisy_count import discrete_laplace
-from pathveil.mechanism.noisy_table import sparse_table
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.intervals import Interval, exp_minus, pass_probability
+from pathveil.core.intervals import Interval, exp_minus, pass_probability
+from pathveil.gate import noisy_table
+from pathveil.gate.geometric import Geometric
+from pathveil.gate.noisy_table import discrete_laplace, passing_empty_nodes, sparse_table
+from pathveil.gate.randomness import Randomness
 
 EPSILON, THETA = Fraction(1, 2), 2
 LOCATIONS, OCCUPIED = 8, np.array([1, 2, 6])
@@ -51,7 +49,7 @@ def in_ranges(nodes=20_000):
     occupied = (np.arange(nodes)[:, None] * LOCATIONS + OCCUPIED).ravel()
     counts = np.tile([1, 2, 3], nodes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranges, "MOST_OCCUPIED", IN_A_RANGE)
+        patch.setattr(noisy_table, "MOST_OCCUPIED", IN_A_RANGE)
         cells = nodes * LOCATIONS
         table = sparse_table([(occupied, counts)], cells, EPSILON, THETA, Randomness())
     level = np.full(cells, DID_NOT_PASS)
@@ -188,7 +186,7 @@ def test_a_p_theta_ten_percent_off_is_noticed(monkeypatch):
 
         return Geometric(fails)
 
-    monkeypatch.setattr(empty_nodes, "skip_geometric", wrong_skips)
+    monkeypatch.setattr(noisy_table, "skip_geometric", wrong_skips)
     process, explicit = statistical_process(), explicit_tests()
     for statistic in (passes, patterns, joint):
         assert homogeneity(statistic(process), statistic(explicit)) < ERROR
@@ -196,7 +194,7 @@ def test_a_p_theta_ten_percent_off_is_noticed(monkeypatch):
 
 def test_counts_ten_percent_off_are_noticed(monkeypatch):
     wrong = Geometric(lambda bits: exp_minus(EPSILON * Fraction(11, 10), bits))
-    monkeypatch.setattr(empty_nodes, "noise_geometric", lambda _epsilon: wrong)
+    monkeypatch.setattr(noisy_table, "noise_geometric", lambda _epsilon: wrong)
     process, explicit = statistical_process(), explicit_tests()
     for statistic in (counts, joint):
         assert homogeneity(statistic(process), statistic(explicit)) < ERROR
@@ -204,9 +202,9 @@ def test_counts_ten_percent_off_are_noticed(monkeypatch):
 
 def test_positions_off_by_one_are_noticed(monkeypatch):
     """What should land on the first empty child of a node lands on the second."""
-    right = empty_nodes.rank_to_pair
+    right = noisy_table.rank_to_pair
     monkeypatch.setattr(
-        empty_nodes,
+        noisy_table,
         "rank_to_pair",
         lambda ranks, occupied: right(np.maximum(ranks, ranks // 5 * 5 + 1), occupied),
     )

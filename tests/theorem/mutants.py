@@ -15,15 +15,9 @@ import pytest
 
 from pathveil.errors import InputError
 from pathveil.raw import observed, steps
-from pathveil.raw.sources import (
-    arrow_columns,
-    encoding,
-    order_values,
-    pandas_frame,
-    text_values,
-)
-from pathveil.raw.sources.cells import UNREADABLE, OrderKeys
+from pathveil.raw.sources import arrow_table, encoding, order_values, pandas_frame, text_values
 from pathveil.raw.sources.databases import sqlite_file
+from pathveil.raw.sources.text_columns import UNREADABLE, OrderKeys
 from pathveil.raw.sources.unit_text import UnitTexts
 
 
@@ -147,7 +141,7 @@ def unit_text_as_it_is(patch):
 
 def chunks_joined(patch):
     """The chunks of a dictionary are joined before they are read."""
-    right = arrow_columns.table_pieces
+    right = arrow_table.table_pieces
     patch.setattr(
         pandas_frame, "table_pieces", lambda table, columns: right(table.combine_chunks(), columns)
     )

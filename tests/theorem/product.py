@@ -19,14 +19,14 @@ from tests.theorem import people
 from tests.theorem.sources import SOURCES, Place, SourceKind, names_of
 from tests.theorem.universes import UNIVERSES, Territory, territory
 
+from pathveil.core.parameters import Parameters
 from pathveil.errors import PathveilError
-from pathveil.model.parameters import Parameters
-from pathveil.model.time_grid import TimeGrid
-from pathveil.raw.counting.sql_counter import SqlCounter
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.raw.engines import Engine
-from pathveil.raw.sources import arrow_columns, csv_lines, parquet_file
+from pathveil.raw.engines.engine import Engine
+from pathveil.raw.engines.sql_counter import SqlCounter
+from pathveil.raw.sources import arrow_table, csv_lines, parquet_file
 from pathveil.raw.sources.databases import duckdb_file, sqlite_file
+from pathveil.times.time_grid import TimeGrid
 
 # "unordered": no order column, the order of the source decides.
 SPLITS = ("none", "unordered", "whole", "day", "week", "gap:30min")
@@ -244,6 +244,6 @@ def expect_refusal(setting: Setting) -> None:
 
 def small_pieces(patch: pytest.MonkeyPatch) -> None:
     """Sources in pieces of a few rows: what decides for a piece must not decide for others."""
-    for module in (arrow_columns, parquet_file, duckdb_file, sqlite_file):
+    for module in (arrow_table, parquet_file, duckdb_file, sqlite_file):
         patch.setattr(module, "PIECE_ROWS", _PIECE_ROWS)
     patch.setattr(csv_lines, "BLOCK", _BLOCK)

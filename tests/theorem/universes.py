@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 
 from tests.theorem.columns import COORDINATES, EDGE, NAMED, NUMBERED, PLACES
 
-from pathveil.model.label_discovery import DISCOVER
-from pathveil.model.universe import Universe
+from pathveil.core.preparations import DISCOVER
+from pathveil.universe.universe import Universe
 
 UNIVERSES = ("given", "gtfs", "grid", "h3", "codes", "discovered")
 _BOX = "40,-80,50,-70"

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from pathveil import TrajectoryDatabase, Universe, publish, read_release
+from pathveil.core.methods import CALIBRATED
+from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError
-from pathveil.model.methods import CALIBRATED
-from pathveil.model.parameters import Parameters
-from pathveil.model.time_grid import TimeGrid
-from pathveil.synthesis.clock import MOST_AHEAD, Clock
+from pathveil.methods.calibrated.synthesis.times import MOST_AHEAD, Clock
+from pathveil.times.time_grid import TimeGrid
 
 GRID = TimeGrid.parse("1h")
 UNIVERSE = Universe(["home", "work", "bar", "nowhere"])

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.times.oracle import trajectory
 
 from pathveil.errors import ParameterError
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.universe import Universe
 from pathveil.raw.reading import read_trajectories
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.universe import Universe
 
 LABELS = ["A", "B", "C"]
 UNIVERSE = Universe(LABELS)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from pathveil.errors import ParameterError, QueryError
-from pathveil.model.time_grid import OUTSIDE, TimeGrid, check_pairs
-from pathveil.model.time_windows import slots_between, slots_in
-from pathveil.raw.wall_clock import WallClock
+from pathveil.raw.splitting import WallClock
+from pathveil.times.time_grid import OUTSIDE, TimeGrid, check_pairs
+from pathveil.times.time_windows import slots_between, slots_in
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

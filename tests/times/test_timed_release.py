@@ -16,12 +16,12 @@ from tests.commands import edit_certificate, rehash
 
 import pathveil as pv
 from pathveil.analysis.flows import origin_destination, transitions, visit_counts
+from pathveil.core.parameters import Parameters
 from pathveil.errors import QueryError, ReleaseError
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.parameters import Parameters
-from pathveil.model.time_grid import TimeGrid
+from pathveil.gate.randomness import Randomness
 from pathveil.publishing import publish_with
 from pathveil.release.bundle import read_release, verify_bundle
+from pathveil.times.time_grid import TimeGrid
 
 LABELS = ["A", "B", "=C"]
 UNIVERSE = pv.Universe(LABELS)

@@ -14,23 +14,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.statistical.chi_square import ERROR, goodness_of_fit, homogeneity
 
+from pathveil.core.parameters import Parameters
+from pathveil.core.thresholds import pass_fraction
+from pathveil.core.tree_forecast import Forecast
 from pathveil.errors import InputError, ParameterError, TreeTooLargeError
-from pathveil.mechanism import candidates as candidates_module
-from pathveil.mechanism import noisy_table
-from pathveil.mechanism.candidates import Candidates
-from pathveil.mechanism.grow_tree import grow_level, grow_tree
-from pathveil.mechanism.noisy_count import discrete_laplace
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.forecast import Forecast
-from pathveil.model.parameters import Parameters
-from pathveil.model.thresholds import pass_fraction
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.universe import Universe
+from pathveil.gate import grow_tree as candidates_module
+from pathveil.gate import noisy_table
+from pathveil.gate.grow_tree import Candidates, grow_level, grow_tree
+from pathveil.gate.noisy_table import discrete_laplace
+from pathveil.gate.randomness import Randomness
 from pathveil.publishing import publish
-from pathveil.raw.counting import memory
-from pathveil.raw.counting.memory import MemoryCounter
-from pathveil.raw.counting.protocol import ExactCounts, Survivors
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines import memory_counter
+from pathveil.raw.engines.memory_counter import MemoryCounter
+from pathveil.raw.engines.protocol import ExactCounts, Survivors
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.universe import Universe
 
 SIZE, SLOTS = 3, 4
 GRID = TimeGrid.parse("6h")
@@ -106,7 +105,7 @@ def test_counts_are_those_of_a_dictionary(rows, ranked):
     """No noise, θ = 1: the tree is the prefix tree of pairs, however the engine numbers them."""
     with pytest.MonkeyPatch.context() as patch:
         if ranked:
-            patch.setattr(memory, "MOST_CODES", 0)
+            patch.setattr(memory_counter, "MOST_CODES", 0)
         patch.setattr(noisy_table, "discrete_laplace", lambda size, *_: np.zeros(size, np.int64))
         none = np.empty(0, dtype=np.int64)
         patch.setattr(noisy_table, "passing_empty_nodes", lambda *_: (none, none))

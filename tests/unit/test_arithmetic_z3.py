@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 import z3
 
-from pathveil.model.intervals import Interval
+from pathveil.core.intervals import Interval
 
 BITS = [1, 8, 32, 160]
 MILLISECONDS = 60_000

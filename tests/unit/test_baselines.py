@@ -7,26 +7,26 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from bench.baselines import markov_plan, markov_tables
+from bench.baselines.markov import publish_markov
+from bench.baselines.markov_model import MarkovModel, Pairs
+from bench.baselines.markov_plan import MarkovPlan
+from bench.baselines.markov_trips import Trips
+from bench.baselines.markov_walks import walk
+from bench.baselines.ngram import publish_ngram
+from bench.baselines.ngram_grams import grams_of
+from bench.baselines.ngram_model import NGramModel
+from bench.baselines.ngram_plan import NGramPlan
+from bench.baselines.ngram_tree import explore
+from bench.baselines.ngram_walks import draw_trajectories
+from bench.baselines.simplex import project
 
+from pathveil.core.parameters import Parameters
+from pathveil.core.paths import WeightedPaths
 from pathveil.errors import ParameterError
-from pathveil.evaluation.baselines import markov_plan, markov_tables
-from pathveil.evaluation.baselines.markov import publish_markov
-from pathveil.evaluation.baselines.markov_model import MarkovModel, Pairs
-from pathveil.evaluation.baselines.markov_plan import MarkovPlan
-from pathveil.evaluation.baselines.markov_trips import Trips
-from pathveil.evaluation.baselines.markov_walks import walk
-from pathveil.evaluation.baselines.ngram import publish_ngram
-from pathveil.evaluation.baselines.ngram_grams import grams_of
-from pathveil.evaluation.baselines.ngram_model import NGramModel
-from pathveil.evaluation.baselines.ngram_plan import NGramPlan
-from pathveil.evaluation.baselines.ngram_tree import explore
-from pathveil.evaluation.baselines.ngram_walks import draw_trajectories
-from pathveil.evaluation.baselines.simplex import project
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.parameters import Parameters
-from pathveil.model.paths import WeightedPaths
-from pathveil.model.universe import Universe
+from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe("ABCDE")
 BASELINES = [publish_ngram, publish_markov]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from tests.reading_oracle import id_key, trajectories
 
 from pathveil.errors import ParameterError
-from pathveil.model.universe import Universe
 from pathveil.raw.bounding import (
     NO_VISITS,
     Visits,
@@ -22,6 +21,7 @@ from pathveil.raw.bounding import (
 from pathveil.raw.reading import read_trajectories
 from pathveil.raw.sources.text_values import text_buffers
 from pathveil.raw.trajectory_ids import rank_trajectory_ids
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe(["a", "b", "c"])
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathveil.core.budget import LARGEST, SMALLEST, Budget
 from pathveil.errors import ParameterError
-from pathveil.model.budget import LARGEST, SMALLEST, Budget
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pathveil as pv
+from pathveil.core.texts import escape, unescape
 from pathveil.release import bundle
-from pathveil.release.csv_cells import escape, unescape
 
 UNIVERSE = pv.Universe(
     ["=cmd()", "-b", "<script>alert(1)</script>", "'quoted", "plain"],

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 import pathveil as pv
-from pathveil.model.certificate import Certificate
+from pathveil.promise.certificate import Certificate
 
 DOCS = Path(__file__).parents[2] / "docs"
 UNIVERSE = pv.Universe(["a", "b", "c"])

@@ -17,10 +17,10 @@ from pathveil.analysis.count_queries import (
     count_prefix_many,
 )
 from pathveil.analysis.visit_index import VisitIndex
+from pathveil.core.paths import WeightedPaths
 from pathveil.errors import QueryError
-from pathveil.model.paths import WeightedPaths
-from pathveil.model.universe import Universe
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.universe.universe import Universe
 
 STOPS = Universe(["Angrignon", "Berri", "Charlevoix", "De l'Église"])
 A, B, C, D = STOPS.labels

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pathveil.mechanism import empty_nodes
-from pathveil.mechanism.empty_nodes import passing_empty_nodes, rank_to_pair
-from pathveil.mechanism.randomness import Randomness
+from pathveil.gate import noisy_table
+from pathveil.gate.noisy_table import passing_empty_nodes, rank_to_pair
+from pathveil.gate.randomness import Randomness
 
 occupied_sets = st.sets(st.integers(0, 60), max_size=40)
 
@@ -46,12 +46,12 @@ def test_the_walk_lands_where_the_skips_say(skips, length):
         position += 1 + skip
         if position < length:
             landings.append(position)
-    original = empty_nodes.skip_geometric
-    empty_nodes.skip_geometric = lambda *_: ScriptedSkips(skips)
+    original = noisy_table.skip_geometric
+    noisy_table.skip_geometric = lambda *_: ScriptedSkips(skips)
     try:
-        ranks = empty_nodes._walk(length, Fraction(1), 2, Randomness())
+        ranks = noisy_table._walk(length, Fraction(1), 2, Randomness())
     finally:
-        empty_nodes.skip_geometric = original
+        noisy_table.skip_geometric = original
     assert ranks.tolist() == landings
 
 

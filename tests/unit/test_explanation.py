@@ -7,13 +7,13 @@ from math import ceil
 import pytest
 
 import pathveil as pv
-from pathveil.mechanism.noisy_count import discrete_laplace
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.certificate import Certificate, LedgerRecord
-from pathveil.model.time_grid import TimeGrid
-from pathveil.report import plain_words
-from pathveil.report.explanation import explain
-from pathveil.report.page import render_report
+from pathveil.gate.noisy_table import discrete_laplace
+from pathveil.gate.randomness import Randomness
+from pathveil.pages.report import render_report
+from pathveil.promise import plain_words
+from pathveil.promise.certificate import Certificate, LedgerRecord
+from pathveil.promise.explanation import explain
+from pathveil.times.time_grid import TimeGrid
 
 EPSILONS = ["0.01", "1/3", "1", "4", "20", "100"]
 METHODS = ["basic", "full", "calibrated"]

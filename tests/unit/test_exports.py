@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pathveil as pv
+from pathveil.core.noisy_tree import EstimatedTree
+from pathveil.core.parameters import Parameters
+from pathveil.core.paths import Paths
 from pathveil.errors import ParameterError, ReleaseError
-from pathveil.model.noisy_tree import EstimatedTree
-from pathveil.model.parameters import Parameters
-from pathveil.model.paths import Paths
-from pathveil.model.time_grid import TimeGrid
 from pathveil.release.exports import visit_rows
-from pathveil.release.exports.column_names import NAMES
-from pathveil.release.exports.slot_times import slot_clocks, slot_datetimes
+from pathveil.release.exports.published import NAMES
+from pathveil.release.exports.visit_rows import slot_clocks, slot_datetimes
+from pathveil.times.time_grid import TimeGrid
 
 LABELS = ['=1+"2"', "<b>&'é", "-S3", "S,4"]
 UNIVERSE = pv.Universe(

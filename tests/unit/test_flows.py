@@ -11,9 +11,9 @@ from pathveil.analysis.flows import (
     visit_counts,
     visits,
 )
-from pathveil.model.paths import Paths
-from pathveil.model.universe import Universe
+from pathveil.core.paths import Paths
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe(["A", "B", "C", "D"])
 

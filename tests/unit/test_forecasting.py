@@ -12,15 +12,13 @@ from hypothesis import strategies as st
 
 import pathveil as pv
 from pathveil.errors import ParameterError
-from pathveil.evaluation.side import Side
-from pathveil.forecasting import shape as shapes
-from pathveil.forecasting.accuracy import Asked
-from pathveil.forecasting.drawing import Axes, Series, bar_chart, line_chart
-from pathveil.forecasting.forecast import AROUND, forecast
-from pathveil.forecasting.page import plan_page
-from pathveil.forecasting.shape import Shape, shape_of, simulated
-from pathveil.forecasting.survival import survival
-from pathveil.forecasting.tables import as_json, tables
+from pathveil.trials.evaluation.compared import Side
+from pathveil.trials.forecasting import shape as shapes
+from pathveil.trials.forecasting.accuracy import Asked
+from pathveil.trials.forecasting.forecast import AROUND, forecast
+from pathveil.trials.forecasting.forecast_tables import as_json, tables
+from pathveil.trials.forecasting.plan_page import Axes, Series, bar_chart, line_chart, plan_page
+from pathveil.trials.forecasting.shape import Shape, shape_of, simulated, survival
 
 
 def choices(size, method="full", height=4, epsilon=2, **more):

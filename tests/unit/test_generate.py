@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.trees import children_of, counted, tree_of, trees
 
-from pathveil.inference.feasible import raise_parents
-from pathveil.release.generate import distinct_paths, preorder, whole_counts
+from pathveil.methods.paper.generate import distinct_paths, preorder, whole_counts
+from pathveil.methods.paper.inference import raise_parents
 
 quick = settings(deadline=None, max_examples=100)
 

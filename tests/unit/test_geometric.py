@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from tests.scripted_words import OutOfWordsError, Script, decided_law, rational
 
-from pathveil.mechanism import geometric as module
-from pathveil.mechanism.geometric import (
+from pathveil.gate import geometric as module
+from pathveil.gate.geometric import (
     SATURATED,
     Digit,
     Geometric,
@@ -19,7 +19,7 @@ from pathveil.mechanism.geometric import (
     noise_geometric,
     skip_geometric,
 )
-from pathveil.mechanism.randomness import Randomness
+from pathveil.gate.randomness import Randomness
 
 # An even numerator and an odd denominator: then no F(j) is a fraction with a power of two below,
 # which an interval around it could never tell from its neighbours. (The real ratios are powers of

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pathveil.mechanism import noisy_table
-from pathveil.mechanism.grow_tree import grow_tree
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.budget import Budget
-from pathveil.model.parameters import Parameters
-from pathveil.model.universe import Universe
-from pathveil.raw.counting.memory import MemoryCounter
+from pathveil.core.budget import Budget
+from pathveil.core.parameters import Parameters
+from pathveil.gate import noisy_table
+from pathveil.gate.grow_tree import grow_tree
+from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines.memory_counter import MemoryCounter
+from pathveil.universe.universe import Universe
 
 PAPER_UNIVERSE = Universe(["L1", "L2", "L3", "L4"])
 TABLE_1 = [

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathveil import Parameters, TrajectoryDatabase, Universe, publish
-from pathveil.errors import ParameterError
-from pathveil.mechanism.choose_height import choose_height
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.height_choice import (
+from pathveil.core.methods import CALIBRATED, FULL
+from pathveil.core.preparations import (
     MOST,
     height_for,
     height_preparation,
 )
-from pathveil.model.methods import CALIBRATED, FULL
+from pathveil.errors import ParameterError
+from pathveil.gate.prepare import choose_height
+from pathveil.gate.randomness import Randomness
 
 UNIVERSE = Universe("abcd")
 

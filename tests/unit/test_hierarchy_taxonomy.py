@@ -8,16 +8,16 @@ import pytest
 from tests.hierarchies import TAXONOMY, UNIVERSE, database_of
 
 from pathveil import TrajectoryDatabase, publish
+from pathveil.core.parameters import Parameters
+from pathveil.core.thresholds import ZONE_SHARE
 from pathveil.errors import ParameterError, TreeTooLargeError, UniverseError
-from pathveil.mechanism.grow_hierarchy import grow_hierarchy
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.parameters import Parameters
-from pathveil.model.sub_levels import ZONE_SHARE
-from pathveil.model.taxonomy import Taxonomy
-from pathveil.model.taxonomy_spec import read_taxonomy
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.universe import Universe
-from pathveil.raw.counting.memory import MemoryCounter
+from pathveil.gate.grow_hierarchy import grow_hierarchy
+from pathveil.gate.randomness import Randomness
+from pathveil.raw.engines.memory_counter import MemoryCounter
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.taxonomy import Taxonomy
+from pathveil.universe.taxonomy_spec import read_taxonomy
+from pathveil.universe.universe import Universe
 
 BOX = "45.4,-73.8,45.6,-73.4"
 

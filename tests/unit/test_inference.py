@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 from tests.trees import tree_of
 
-from pathveil.inference.consistent_estimates import consistent_estimates
-from pathveil.inference.feasible import lower_children, raise_parents
-from pathveil.inference.path_estimates import fall, path_estimates
+from pathveil.methods.paper.inference import (
+    consistent_estimates,
+    fall,
+    lower_children,
+    path_estimates,
+    raise_parents,
+)
 
 A, B, C = 0, 1, 2
 

@@ -8,8 +8,8 @@ from flint import arb, ctx, fmpq
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from pathveil.mechanism.geometric import BASE, WORD_BITS, noise_geometric, skip_geometric
-from pathveil.model.intervals import Interval, exp_minus, pass_probability
+from pathveil.core.intervals import Interval, exp_minus, pass_probability
+from pathveil.gate.geometric import BASE, WORD_BITS, noise_geometric, skip_geometric
 
 PRECISION = 4000
 exact = settings(deadline=None)

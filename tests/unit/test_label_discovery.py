@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathveil import Parameters, TimeGrid, Universe, publish, read_release, read_trajectories
+from pathveil.core.preparations import MOST_LABELS, discovery_threshold, parse_delta
 from pathveil.errors import ParameterError
-from pathveil.model.label_discovery import MOST_LABELS, discovery_threshold, parse_delta
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.observed import ObservedUniverse, restrict
 
@@ -112,7 +112,7 @@ def test_delta_is_kept_by_an_exact_computation(contribution, epsilon, delta):
 
 def discovery_like_one_label(epsilon, delta):
     """τ − c if the union over a unit's labels is forgotten."""
-    from pathveil.model.thresholds import smallest_threshold
+    from pathveil.core.thresholds import smallest_threshold
 
     return smallest_threshold(epsilon, 1, delta)
 

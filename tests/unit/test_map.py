@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathveil.model.paths import Paths
-from pathveil.model.universe import Universe
-from pathveil.report.map import MOST_SPOTS, SHADES, draw_map
-from pathveil.report.projection import HEIGHTS, WIDTH
+from pathveil.core.paths import Paths
+from pathveil.pages.map import HEIGHTS, MOST_SPOTS, SHADES, WIDTH, draw_map
+from pathveil.universe.universe import Universe
 
 
 class Release:

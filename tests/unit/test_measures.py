@@ -8,18 +8,22 @@ from tests.multisets import coded_multiset
 
 from pathveil.analysis.patterns import Pattern
 from pathveil.errors import InputError, ParameterError, ReleaseError
-from pathveil.evaluation.divergence import Histogram, jensen_shannon
-from pathveil.evaluation.empty_release import EmptyRelease
-from pathveil.evaluation.hotspots import hotspot_ndcg
-from pathveil.evaluation.internal import internal_path, stamped, write_internal
-from pathveil.evaluation.invented_paths import invented_share
-from pathveil.evaluation.measures import evaluate
-from pathveil.evaluation.pattern_match import PatternMatch, match_patterns, support_error
-from pathveil.evaluation.query_error import average_relative_error
-from pathveil.evaluation.rank_correlation import kendall_tau
-from pathveil.evaluation.side import Side
-from pathveil.model.universe import Universe
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.internal import internal_path, stamped, write_internal
+from pathveil.trials.evaluation.measures import evaluate
+from pathveil.trials.evaluation.scores import (
+    Histogram,
+    PatternMatch,
+    average_relative_error,
+    hotspot_ndcg,
+    invented_share,
+    jensen_shannon,
+    kendall_tau,
+    match_patterns,
+    support_error,
+)
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe(["1", "2", "3", "4"])
 # Table II of the paper; a digit is a location.

@@ -1,6 +1,6 @@
 """The Coq proofs of the interval arithmetic: they check, and they are about what Python does.
 
-`proofs/` holds a transcription of `model.intervals`. Here coqc checks the proofs, says what they
+`proofs/` holds a transcription of `core.intervals`. Here coqc checks the proofs, says what they
 assume, and computes the transcribed functions on the values of the Python ones.
 """
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pathveil.model.intervals import Interval, exp_minus
+from pathveil.core.intervals import Interval, exp_minus
 
 SOURCES = Path(__file__).parents[2] / "proofs"
 MODULES = ["intervals", "exponential", "inversion"]

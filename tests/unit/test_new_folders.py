@@ -2,8 +2,7 @@
 
 import pytest
 
-from pathveil.locked_folders import locked_folder, remove_abandoned
-from pathveil.model.new_folders import new_parents
+from pathveil.folders import locked_folder, new_parents, remove_abandoned
 
 
 def test_a_failure_takes_away_what_was_made_and_nothing_else(tmp_path):

@@ -5,7 +5,7 @@ import sys
 
 from tests.noise import Noise
 
-from pathveil.mechanism.randomness import Randomness
+from pathveil.gate.randomness import Randomness
 
 
 def drawn(noise, name):
@@ -34,6 +34,6 @@ def test_within_a_test_words_do_not_repeat():
 
 
 def test_other_processes_draw_the_operating_systems_noise():
-    code = "from pathveil.mechanism.randomness import Randomness; print(Randomness().words(8))"
+    code = "from pathveil.gate.randomness import Randomness; print(Randomness().words(8))"
     said = [subprocess.check_output([sys.executable, "-c", code]) for _ in range(2)]
     assert said[0] != said[1]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathveil.model.odds import Belief, odds_against_one
+from pathveil.promise.odds import Belief, odds_against_one
 
 HALF = Fraction(1, 2)
 fractions = st.fractions(Fraction(1, 100), 20, max_denominator=1000)

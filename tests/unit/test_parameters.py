@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pathveil.core.parameters import Parameters, paper_threshold
+from pathveil.core.tree_forecast import SURVIVES, Forecast
 from pathveil.errors import ParameterError, TreeTooLargeError
-from pathveil.model.forecast import SURVIVES, Forecast
-from pathveil.model.parameters import Parameters, paper_threshold
 
 DIGITS = 60  # decimal places of the references: far beyond any tie a test can meet
 

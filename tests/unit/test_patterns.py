@@ -11,8 +11,8 @@ from tests.multisets import coded_multiset
 
 from pathveil.analysis.patterns import Pattern, top_patterns
 from pathveil.errors import QueryError
-from pathveil.model.universe import Universe
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.universe.universe import Universe
 
 MSNBC = Path(__file__).resolve().parents[3] / "shared/data/msnbc/trajectories.parquet"
 ABC = Universe(["C", "A", "B"])  # codes 0, 1, 2: not the alphabet's order

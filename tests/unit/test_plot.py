@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pathveil as pv
-from pathveil.report.lengths import length_rows
+from pathveil.pages.listings import length_rows
 
 alt = pytest.importorskip("altair")
 

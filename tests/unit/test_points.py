@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from tests.reading_oracle import trajectories
 
 from pathveil.errors import InputError, ParameterError
-from pathveil.model.universe import Universe
 from pathveil.raw.reading import read_trajectories
 from pathveil.raw.sources.columns import Columns, choose_columns
 from pathveil.raw.sources.degrees import arrow_degrees, text_degrees
 from pathveil.raw.sources.text_values import text_buffers
+from pathveil.universe.universe import Universe
 
 GRID = Universe.read("grid:2x2:0,0,2,2")
 

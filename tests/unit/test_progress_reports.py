@@ -9,10 +9,10 @@ from rich.progress import Task
 import pathveil as pv
 from pathveil.analysis.patterns import top_patterns
 from pathveil.cli.progress_bar import TimeLeft
+from pathveil.pages.report import render_report
 from pathveil.progress_reports import portion, report_progress, reported_to, told_here
-from pathveil.raw.engines import Engine
+from pathveil.raw.engines.engine import Engine
 from pathveil.release.bundle import read_release, verify_bundle
-from pathveil.report.page import render_report
 from pathveil.simulated_files import write_week
 
 

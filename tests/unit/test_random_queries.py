@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 
 from pathveil.errors import InputError, ParameterError
-from pathveil.evaluation.empty_release import EmptyRelease
-from pathveil.evaluation.random_queries import (
+from pathveil.raw.database import TrajectoryDatabase
+from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.random_queries import (
     fixed_length_queries,
     paper_queries,
     queries_from_trajectories,
     single_location_queries,
     subset_lengths,
 )
-from pathveil.evaluation.side import Side
-from pathveil.model.universe import Universe
-from pathveil.raw.database import TrajectoryDatabase
+from pathveil.universe.universe import Universe
 
 
 def rows(queries):

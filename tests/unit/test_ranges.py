@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathveil.mechanism import ranges as module
-from pathveil.mechanism.noisy_table import sparse_table
-from pathveil.mechanism.randomness import Randomness
-from pathveil.mechanism.ranges import ranges
+from pathveil.gate import noisy_table as module
+from pathveil.gate.noisy_table import ranges, sparse_table
+from pathveil.gate.randomness import Randomness
 
 CELLS = 40
 

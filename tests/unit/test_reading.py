@@ -14,10 +14,10 @@ import pytest
 from tests.reading_oracle import trajectories
 
 from pathveil.errors import ParameterError
-from pathveil.model.universe import Universe
 from pathveil.raw.reading import ReadingReport, read_trajectories
 from pathveil.raw.sources.columns import Columns
 from pathveil.raw.sources.csv_lines import BLOCK, MAX_LINE
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe(["a", "b", "c"])
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -247,7 +247,7 @@ def test_a_long_line_in_bounds_is_read(tmp_path):
 
 def test_blocks_may_end_anywhere(tmp_path, monkeypatch):
     """Pieces are cut by size: where must not matter."""
-    from pathveil.raw.sources import arrow_columns, csv_lines
+    from pathveil.raw.sources import arrow_table, csv_lines
 
     rows = {name: column * 5 for name, column in ROWS.items()}
     text = csv_text(rows, lineterminator="\r\n", quoting=1)
@@ -255,20 +255,20 @@ def test_blocks_may_end_anywhere(tmp_path, monkeypatch):
     whole = read(path, max_trajectories_per_unit=2, **ROLES)[0]
     for size in [1, 2, 3, 7, 50, 51, 52, 53]:
         monkeypatch.setattr(csv_lines, "BLOCK", size)
-        monkeypatch.setattr(arrow_columns, "PIECE_ROWS", size)
+        monkeypatch.setattr(arrow_table, "PIECE_ROWS", size)
         assert read(path, max_trajectories_per_unit=2, **ROLES)[0] == whole
         assert read(pa.table(rows), max_trajectories_per_unit=2, **ROLES)[0] == whole
 
 
 def test_lists_keep_their_place_across_pieces(monkeypatch):
-    from pathveil.raw.sources import arrow_columns
+    from pathveil.raw.sources import arrow_table
 
     units = [f"u{i % 3}" for i in range(12)]
     stops = [["a", "b", "c"][i // 4 : i // 4 + 1] * (1 + i % 4) for i in range(12)]
     table = pa.table({"card": units, "stop": stops})
     firsts = {(0,): 1, (0, 0): 1, (0, 0, 0): 1}
     for size in (1, 2, 5, 100):
-        monkeypatch.setattr(arrow_columns, "PIECE_ROWS", size)
+        monkeypatch.setattr(arrow_table, "PIECE_ROWS", size)
         assert read(table)[0] == firsts
         assert read(table, max_trajectories_per_unit=4)[1].trajectories_over_the_cap == 0
         assert read(table, max_trajectories_per_unit=3)[1].trajectories_over_the_cap == 3

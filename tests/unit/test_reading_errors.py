@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pathveil.errors import InputError, ParameterError, PathveilError
-from pathveil.model.universe import Universe
 from pathveil.raw.reading import read_trajectories
-from pathveil.raw.sources.failures import attempt
+from pathveil.raw.sources.raw_rows import attempt
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe(["a", "b", "c"])
 CANARY = "canary-7f3a"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pathveil.raw.sources.cells import Texts
 from pathveil.raw.sources.text_codes import MALFORMED, UNKNOWN, TextCodes, hash_texts, repeats
+from pathveil.raw.sources.text_columns import Texts
 from pathveil.raw.sources.text_values import text_buffers
 
 

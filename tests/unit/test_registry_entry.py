@@ -8,9 +8,8 @@ import jsonschema
 import pytest
 
 import pathveil as pv
-from pathveil.model.certificate import Certificate
-from pathveil.report.registry_entry import Publisher, registry_entry
-from pathveil.report.yaml_text import yaml_text
+from pathveil.promise.certificate import Certificate
+from pathveil.promise.registry_entry import Publisher, registry_entry, yaml_text
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = json.loads((DOCS / "registry-entry.schema.json").read_text(encoding="utf-8"))

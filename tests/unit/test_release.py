@@ -5,7 +5,7 @@ import pytest
 
 import pathveil as pv
 from pathveil import publishing
-from pathveil.mechanism.randomness import Randomness
+from pathveil.gate.randomness import Randomness
 from pathveil.publishing import publish_with
 
 UNIVERSE = pv.Universe(["a", "b", "c"])

@@ -10,20 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pathveil as pv
-from pathveil.model.certificate import Certificate, LedgerRecord
-from pathveil.model.parameters import Parameters
-from pathveil.model.paths import Paths
-from pathveil.report import journeys
-from pathveil.report.citation import cite
-from pathveil.report.clock import count_hours
-from pathveil.report.expected_error import NEVER, expected_error
-from pathveil.report.icicle import HEIGHT, LEVELS, MOST_FIRST, THINNEST, draw_icicle
-from pathveil.report.lengths import length_rows
-from pathveil.report.moves import WIDEST, draw_moves, moves_table, strongest_moves
-from pathveil.report.page import render_report
-from pathveil.report.places import shortened
-from pathveil.uncertainty.error_table import LEVELS as CONFIDENCES
-from pathveil.uncertainty.error_table import ErrorTable
+from pathveil.core.estimates import LEVELS as CONFIDENCES
+from pathveil.core.estimates import ErrorTable
+from pathveil.core.parameters import Parameters
+from pathveil.core.paths import Paths
+from pathveil.pages import listings
+from pathveil.pages.clock import count_hours
+from pathveil.pages.expected_error import NEVER, expected_error
+from pathveil.pages.icicle import HEIGHT, LEVELS, MOST_FIRST, THINNEST, draw_icicle
+from pathveil.pages.listings import length_rows, shortened
+from pathveil.pages.moves import WIDEST, draw_moves, moves_table, strongest_moves
+from pathveil.pages.report import render_report
+from pathveil.promise.certificate import Certificate, LedgerRecord
+from pathveil.promise.citation import cite
 
 LABELS = [f"L{number}" for number in range(20)]
 MARKUP = ["<b>bold</b>", "</title><script>alert(1)</script>", "محطة", 'a&b"']
@@ -147,7 +146,7 @@ def test_without_coordinates_or_moves_there_is_no_map_of_moves():
 
 
 def test_patterns_lead_from_place_to_place():
-    found = journeys.top_journeys(Released([[0, 0, 0, 1]] * 5 + [[2, 2, 2]] * 50))
+    found = listings.top_journeys(Released([[0, 0, 0, 1]] * 5 + [[2, 2, 2]] * 50))
     shown = [tuple(place.label for place in journey.places) for journey in found]
     assert shown[0] == ("L0", "L1")
     assert all(len(set(places)) > 1 and len(places) <= 4 for places in shown)
@@ -155,8 +154,8 @@ def test_patterns_lead_from_place_to_place():
 
 
 def test_a_release_that_is_too_large_is_not_mined(monkeypatch):
-    monkeypatch.setattr(journeys, "MOST_VISITS", 3)
-    assert journeys.top_journeys(Released([[0, 1], [1, 0]])) is None
+    monkeypatch.setattr(listings, "MOST_VISITS", 3)
+    assert listings.top_journeys(Released([[0, 1], [1, 0]])) is None
 
 
 # Lengths and times

@@ -11,9 +11,9 @@ from tests.reading_oracle import trajectories
 
 from pathveil import publish
 from pathveil.errors import ParameterError
-from pathveil.model.universe import Universe
 from pathveil.raw import sampling, steps
 from pathveil.raw.reading import read_trajectories
+from pathveil.universe.universe import Universe
 
 LABELS = [f"p{i}" for i in range(30)]
 UNIVERSE = Universe(LABELS)

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 import pathveil as pv
 from pathveil.errors import ParameterError, ReleaseError
-from pathveil.release import signature, signing_keys
+from pathveil.promise import signing_keys
+from pathveil.promise.signing_keys import make_keys, read_private_key, read_public_key
+from pathveil.release import signature
 from pathveil.release.bundle import verify_bundle
 from pathveil.release.signature import Signer, check_signature, sign_bundle
-from pathveil.release.signing_keys import make_keys, read_private_key, read_public_key
 
 UNIVERSE = pv.Universe(["a", "b", "c"])
 

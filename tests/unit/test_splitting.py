@@ -8,11 +8,11 @@ import pytest
 from tests.reading_oracle import trajectories
 
 from pathveil.errors import ParameterError
-from pathveil.model.trip_rules import Split, TripRules
-from pathveil.model.universe import Universe
 from pathveil.raw.bounding import BoundedTrajectories
 from pathveil.raw.reading import read_trajectories
 from pathveil.raw.splitting import collapse_repeats
+from pathveil.times.trip_rules import Split, TripRules
+from pathveil.universe.universe import Universe
 
 LABELS = "abcdefgh"
 MIBICI = Path(__file__).parents[3] / "shared" / "data" / "mibici" / "trajectories.parquet"

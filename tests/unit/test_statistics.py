@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathveil.model.measurement_plan import SHARES, TIME_SHARES, TREE_SHARE
 from pathveil.statistics.actions import (
     BACK,
     END,
@@ -21,6 +20,7 @@ from pathveil.statistics.actions import (
     action_counts,
 )
 from pathveil.statistics.first_visits import first_visits
+from pathveil.statistics.measurement_plan import SHARES, TIME_SHARES, TREE_SHARE
 from pathveil.statistics.moves import move_cells
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.pairs import pair_cells

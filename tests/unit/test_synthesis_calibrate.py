@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 
 from pathveil import Parameters
-from pathveil.model.measurement_plan import MeasurementPlan
-from pathveil.model.paths import Paths
+from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.synthesis import calibrate as calibration
+from pathveil.methods.calibrated.synthesis.calibrate import LARGEST_MULTIPLIER, TRUST, calibrate
+from pathveil.methods.calibrated.synthesis.estimates import Estimated
+from pathveil.methods.calibrated.synthesis.quasi_newton import Point, minimise
+from pathveil.methods.calibrated.synthesis.target_cells import Targets, find_cells
 from pathveil.statistics.denoise import Estimates
+from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.reach import POPULAR_BINS, REACHES
 from pathveil.statistics.registry import (
@@ -25,11 +30,6 @@ from pathveil.statistics.registry import SHAPES as SHAPE_TABLE
 from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, SHAPES
 from pathveil.statistics.statistic import Known, Rows, Scope
 from pathveil.statistics.visits import MULTIPLICITIES
-from pathveil.synthesis import calibrate as calibration
-from pathveil.synthesis.calibrate import LARGEST_MULTIPLIER, TRUST, calibrate
-from pathveil.synthesis.cells import Targets, find_cells
-from pathveil.synthesis.estimates import Estimated
-from pathveil.synthesis.quasi_newton import Point, minimise
 
 SIZE = 3
 PLAN = MeasurementPlan.of(

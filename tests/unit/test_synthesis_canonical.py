@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathveil.model.paths import Paths
-from pathveil.synthesis.canonical import drop_code, merge_identical, take_rows
-from pathveil.synthesis.whole import whole_weights
+from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.synthesis.canonical import drop_code, merge_identical, take_rows
+from pathveil.methods.calibrated.synthesis.complete import whole_weights
 
 
 def paths(rows, weights):

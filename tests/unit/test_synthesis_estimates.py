@@ -6,14 +6,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pathveil.model.measurements import Measurements
+from pathveil.methods.calibrated.synthesis.estimates import choose_candidates, estimate_popularity
+from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.registry import LAST_LOCATIONS, LENGTHS, TOTAL, VISITS
 from pathveil.statistics.registry import SHAPES as SHAPE_TABLE
 from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, SHAPES, possible_shapes
 from pathveil.statistics.statistic import Scope
 from pathveil.statistics.visits import MULTIPLICITIES
-from pathveil.synthesis.estimates import choose_candidates, estimate_popularity
 
 # All draws are seeded: a test that passes once passes always.
 

@@ -5,18 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pathveil import Parameters, TrajectoryDatabase, Universe, simulate_week
-from pathveil.mechanism.measure import measure
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.measurement_plan import MeasurementPlan
+from pathveil import Parameters, TrajectoryDatabase, Universe, simulate_week, threads
+from pathveil.gate.measure import measure
+from pathveil.gate.randomness import Randomness
+from pathveil.methods.calibrated.synthesis import synthesize as synthesis
+from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
+from pathveil.methods.calibrated.synthesis.synthesize import synthesize
 from pathveil.statistics.actions import action_counts
+from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.registry import LEVELS, MOVES, PAIRS, TOTAL
 from pathveil.statistics.shapes import LENGTH_BINS, length_bins
 from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
-from pathveil.synthesis import synthesize as synthesis
-from pathveil.synthesis import threads
-from pathveil.synthesis.estimates import choose_candidates
-from pathveil.synthesis.synthesize import synthesize
 
 
 def generator(seed):

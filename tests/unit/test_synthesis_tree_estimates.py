@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pathveil.model.measurements import TreeLevel
+from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
+from pathveil.statistics.measurements import TreeLevel
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.synthesis.tree_estimates import continuations
 
 A, B, C, END = range(4)  # three candidates
 SIZE = 3

@@ -5,13 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from pathveil import threads
+from pathveil.methods.calibrated.synthesis.complete import CHUNK, complete, cut_tasks
+from pathveil.methods.calibrated.synthesis.movement_model import Destinations
+from pathveil.methods.calibrated.synthesis.tree_estimates import Continuations
+from pathveil.methods.calibrated.synthesis.walk import walk
 from pathveil.statistics.actions import BACK, END, NEW, OLDER, SHAPE, STAY, possible_actions
 from pathveil.statistics.shapes import length_bins
-from pathveil.synthesis import threads
-from pathveil.synthesis.complete import CHUNK, complete, cut_tasks
-from pathveil.synthesis.movement_model import Destinations
-from pathveil.synthesis.tree_estimates import Continuations
-from pathveil.synthesis.walk import walk
 
 SIZE = 4
 UNNAMED = SIZE

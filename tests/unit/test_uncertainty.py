@@ -7,15 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pathveil.core.estimates import LEVELS, SOME_UNNAMED, ErrorTable, Estimate
+from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
-from pathveil.model.paths import Paths
+from pathveil.methods.calibrated.uncertainty.error_model import TableRows, tabulate
+from pathveil.methods.calibrated.uncertainty.misfit import Misfit, Prediction
+from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior
+from pathveil.methods.calibrated.uncertainty.sample import Sample, visitors
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.uncertainty.error_table import LEVELS, SOME_UNNAMED, ErrorTable
-from pathveil.uncertainty.estimate import Estimate
-from pathveil.uncertainty.misfit import Misfit, Prediction
-from pathveil.uncertainty.popularity_prior import PopularityPrior
-from pathveil.uncertainty.quantiles import TableRows, tabulate
-from pathveil.uncertainty.sample import Sample, visitors
 
 
 def seeded(seed: int) -> np.random.Generator:  # noqa: TID251

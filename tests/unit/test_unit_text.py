@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import reading_oracle as oracle
 
+from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError
-from pathveil.model.parameters import Parameters
-from pathveil.model.universe import Universe
-from pathveil.raw.engines import Engine
+from pathveil.raw.engines.engine import Engine
 from pathveil.raw.reading import read_trajectories
 from pathveil.raw.sources.text_values import text_buffers
 from pathveil.raw.sources.unit_text import UnitTexts
+from pathveil.universe.universe import Universe
 
 SEVEN = [
     "7",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathveil.errors import UniverseError
-from pathveil.model.universe import MAX_LABEL_LENGTH, Universe
+from pathveil.universe.universe import MAX_LABEL_LENGTH, Universe
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 

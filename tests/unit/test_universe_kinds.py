@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathveil.errors import ParameterError, UniverseError
-from pathveil.model import cells as limits
-from pathveil.model.box import Box
-from pathveil.model.lat_lon_grid import LatLonGrid
-from pathveil.model.universe import LISTED, Universe
+from pathveil.universe import coordinates as limits
+from pathveil.universe.coordinates import Box
+from pathveil.universe.lat_lon_grid import LatLonGrid
+from pathveil.universe.universe import LISTED, Universe
 
 STOPS = Path(__file__).parents[3] / "shared" / "data" / "stm_gtfs" / "stops.txt"
 MONTREAL = "45.40,-73.98,45.70,-73.47"
@@ -151,7 +151,7 @@ def test_files_that_are_no_feed(tmp_path):
 
 
 def test_a_zip_bomb_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pathveil.model.gtfs.MOST_BYTES", 1000)
+    monkeypatch.setattr("pathveil.universe.gtfs.MOST_BYTES", 1000)
     with pytest.raises(UniverseError, match="larger than 1,000 bytes"):
         Universe.from_gtfs(zipped(tmp_path, {"stops.txt": "stop_id\n" + "\n" * 2000}))
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import njit
-from pathveil.model.paths import Paths
+from pathveil.core.paths import Paths
 
 
 def distinct_paths(paths: Paths) -> Paths:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import njit
-from pathveil.model.paths import Paths
+from pathveil.core.paths import Paths
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

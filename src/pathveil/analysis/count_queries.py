@@ -11,10 +11,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pathveil.analysis._visits import codes_of, order_by_code, rows_at
-from pathveil.analysis.visit_index import VisitIndex
+from pathveil.analysis.visit_index import VisitIndex, codes_of, order_by_code, rows_at
+from pathveil.core.paths import Paths, WeightedPaths
 from pathveil.errors import QueryError
-from pathveil.model.paths import Paths, WeightedPaths
 
 # How far paths have followed a sequence: the paths that still do, the place each has reached in
 # the codes, and (for prefixes) the location there. All int64, of one length.

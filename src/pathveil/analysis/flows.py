@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.analysis._visits import order_by_code, row_of_visits
-from pathveil.model.paths import WeightedPaths
-from pathveil.model.universe import Universe
+from pathveil.analysis.visit_index import order_by_code, row_of_visits
+from pathveil.core.paths import WeightedPaths
+from pathveil.universe.universe import Universe
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

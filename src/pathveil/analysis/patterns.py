@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.core.paths import Paths, WeightedPaths
 from pathveil.errors import QueryError
-from pathveil.model.paths import Paths, WeightedPaths
 from pathveil.progress_reports import portion, report_progress
 
 if TYPE_CHECKING:

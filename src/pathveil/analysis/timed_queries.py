@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.analysis._visits import codes_of, rows_at
+from pathveil.analysis.visit_index import codes_of, rows_at
+from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
-from pathveil.model.paths import Paths
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.time_windows import slots_in
-from pathveil.model.universe import Universe
+from pathveil.times.time_grid import TimeGrid
+from pathveil.times.time_windows import slots_in
+from pathveil.universe.universe import Universe
 
 Step = str | tuple[str, str]
 """A label; or a label and a window, such as ``("A", "07:00-10:00")``."""

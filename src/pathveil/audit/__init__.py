@@ -3,15 +3,19 @@
 The audit attacks the mechanism from outside, through its front door, on databases that it makes
 up itself; it never sees anybody's data. An alarm is a proof (up to a stated, tiny probability)
 that the claim is false. No alarm is not a proof that it is true: the proof is on paper, beside
-`pathveil.mechanism`, and the audit is there to catch code that strays from it.
+`pathveil.gate`, and the audit is there to catch code that strays from it.
 """
 
 from pathveil.audit.attacking import AuditReport, Finding, audit
-from pathveil.audit.neighbours import NeighbouringPair, a_unit_with_three, neighbouring_pairs
-from pathveil.audit.observing import Mechanism, Observation, front_door
+from pathveil.audit.events import Mechanism, Observation, front_door
+from pathveil.audit.neighbours import (
+    NeighbouringPair,
+    a_unit_with_three,
+    neighbouring_pairs,
+    timed_pairs,
+    zoned_pairs,
+)
 from pathveil.audit.raw_neighbours import from_rows, raw_pairs
-from pathveil.audit.timed_neighbours import timed_pairs
-from pathveil.audit.zoned_neighbours import zoned_pairs
 
 __all__ = [
     "AuditReport",

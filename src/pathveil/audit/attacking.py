@@ -19,11 +19,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.audit.events import Event, event_family
+from pathveil.audit.events import Event, Mechanism, Record, event_family, front_door
 from pathveil.audit.neighbours import NeighbouringPair, neighbouring_pairs
-from pathveil.audit.observing import Mechanism, Record, front_door
 from pathveil.errors import ParameterError
-from pathveil.mechanism.randomness import Randomness
+from pathveil.gate.randomness import Randomness
 
 FALSE_ALARM = 1e-6
 FIRST_LOOK = 64

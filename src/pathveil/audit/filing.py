@@ -5,8 +5,8 @@ from typing import Any
 
 from pathveil.audit.software import SoftwareAudit
 from pathveil.errors import ParameterError
-from pathveil.model.certificate import CERTIFICATE_FILE
-from pathveil.report.page import render
+from pathveil.pages.report import render
+from pathveil.promise.certificate import CERTIFICATE_FILE
 
 HTML, MARKDOWN = (".html", ".htm"), (".md", ".markdown")
 COLUMNS = ("pair or table", "claimed ε", "lower bound found", "tests", "runs", "verdict")

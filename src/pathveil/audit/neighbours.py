@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from pathveil.model.budget import Budget
-from pathveil.model.parameters import Parameters
-from pathveil.model.universe import Universe
+from pathveil.core.budget import Budget
+from pathveil.core.parameters import Parameters
+from pathveil.core.thresholds import ZONE_SHARE
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.taxonomy import Taxonomy
+from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe("abcdef")
 Trips = list[str]
@@ -140,3 +143,173 @@ def _database(trips: Trips, parameters: Parameters) -> TrajectoryDatabase:
         UNIVERSE,
         max_trajectories_per_unit=parameters.max_trajectories_per_unit,
     )
+
+
+# Neighbouring databases with times (section IV-D): where a mistake about times would show.
+#
+# Three slots of the day, written 0, 1 and 2; "a0b1" is a in slot 0, then b in slot 1. The crowd
+# ends
+# before the last slot, and at "a1" nobody goes on within the slot: so the extra unit can be the
+# only
+# one at a later time, or the only one at the same time, below a node that is surely there.
+
+
+GRID = TimeGrid.parse("8h")
+Trip = list[int]
+
+
+def timed_pairs(epsilon: object = "1", height: int = 1) -> tuple[NeighbouringPair, ...]:
+    """Seven pairs: where many are, at a new time, at the threshold, long, alone, and two below.
+
+    "same slot" and "later slot" add a unit below "a1", which many visit: at the same time, where
+    nobody went on, or at the last time, which nobody reaches. Below level 1 they are like "bulk".
+    """
+    parameters = _parameters(epsilon, height)
+    theta = parameters.threshold
+    crowd = ["a0b1c1"] * (4 * theta) + ["c0"] * (2 * theta) + ["d1"] * (theta - 1)
+    on_time = ["a1"] * (4 * theta)
+    return (
+        _timed_pair("bulk", crowd, "a0b1c1", "a0b1c1", parameters),
+        _timed_pair("new time", crowd, "a2", "a2", parameters),
+        _timed_pair("at the threshold", crowd, "d1", "d1", parameters),
+        _timed_pair("long", crowd, "a0b1c1" + "c2" * height, "a0b1c1" + "c2" * height, parameters),
+        _timed_pair("empty database", [], "a0b1c2", "a0b1c2", parameters),
+        _timed_pair("same slot", on_time, "a1b1", "a1b1", parameters),
+        _timed_pair("later slot", on_time, "a1b2", "a1b2", parameters),
+    )
+
+
+def _parameters(epsilon: object, height: int) -> Parameters:
+    budget = Budget.parse(epsilon)  # type: ignore[arg-type]  # it checks
+    return Parameters.choose(
+        epsilon=budget,
+        height=height,
+        universe_size=len(UNIVERSE),
+        threshold=max(2, ceil(2 * Fraction(height) / budget.epsilon)),
+        time_grid=GRID,
+        method="full",
+    )
+
+
+def _timed_pair(
+    name: str, people: list[str], unit: str, watched: str, parameters: Parameters
+) -> NeighbouringPair:
+    path = codes_of_trip(watched)[: parameters.height]
+    trips = [codes_of_trip(trip) for trip in people]
+    return NeighbouringPair(
+        name=name,
+        without=_timed_database(trips),
+        with_unit=_timed_database([*trips, codes_of_trip(unit)]),
+        parameters=parameters,
+        path=tuple(path),
+        counts=tuple(
+            sum(trip[: level + 1] == path[: level + 1] for trip in trips)
+            for level in range(len(path))
+        ),
+    )
+
+
+def codes_of_trip(trip: str) -> Trip:
+    """The pair codes of a trip such as "a0b1"."""
+    return [
+        int(slot) * len(UNIVERSE) + UNIVERSE.code(place)
+        for place, slot in zip(trip[::2], trip[1::2], strict=True)
+    ]
+
+
+def _timed_database(trips: list[Trip]) -> TrajectoryDatabase:
+    offsets = [0]
+    for trip in trips:
+        offsets.append(offsets[-1] + len(trip))
+    codes = [code for trip in trips for code in trip]
+    return TrajectoryDatabase.from_arrays(offsets, codes, UNIVERSE, time_grid=GRID)
+
+
+# Neighbouring databases with a taxonomy: where a mistake about zones would show.
+#
+# Six locations in three zones: "ab", "cd" and "ef", written A, C and E. A watched path such as
+# "AaCc" goes through a zone and then a location of it; "ACE" goes on from the rest of a zone: the
+# people whose location was not kept.
+
+
+TAXONOMY = Taxonomy.of(UNIVERSE, list("AACCEE"))
+MANY = 4  # thresholds: a crowd that is surely kept
+
+
+def zoned_pairs(epsilon: object = "1", height: int = 1) -> tuple[NeighbouringPair, ...]:
+    """Eight pairs: many, a new location, a new zone, thresholds, rests, and nobody else.
+
+    Nobody visits "b", and nobody the zone E on level 1, but for a newcomer.
+    """
+    budget = Budget.parse(epsilon)  # type: ignore[arg-type]  # it checks
+    # Two scales of the locations' noise: low enough that empty ones pass often and are seen.
+    theta = max(2, ceil(2 * height / (budget.epsilon * (1 - ZONE_SHARE))))
+    low = _zoned_parameters(budget, height, theta)
+    zone_theta = _zone_threshold(low)
+    many = MANY * max(theta, zone_theta)
+    crowd = ["ace"] * many + ["c"] * many + ["d"] * (theta - 1)
+    # Two crowds that are kept together, as a zone, and not one by one.
+    high = _zoned_parameters(budget, height, 3 * zone_theta)
+    rest = ["cea"] * (2 * zone_theta) + ["dea"] * (2 * zone_theta)
+    return (
+        _zoned_pair("bulk", crowd, "ace", "AaCcEe", low),
+        _zoned_pair("new location", crowd, "b", "Ab", low),
+        _zoned_pair("new zone", crowd, "f", "Ef", low),
+        _zoned_pair("at the threshold", crowd, "d", "Cd", low),
+        _zoned_pair("zone at the threshold", ["e"] * (zone_theta - 1), "e", "Ee", low),
+        _zoned_pair("rest of a zone", rest, "cea", "CEA", high),
+        _zoned_pair("rest at the threshold", ["cea"] * (zone_theta - 1), "cea", "CEA", high),
+        _zoned_pair("empty database", [], "ace", "AaCcEe", low),
+    )
+
+
+def _zoned_parameters(budget: Budget, height: int, threshold: int) -> Parameters:
+    return Parameters.choose(
+        epsilon=budget,
+        height=height,
+        universe_size=len(UNIVERSE),
+        threshold=threshold,
+        taxonomy=TAXONOMY,
+        method="full",
+    )
+
+
+def _zone_threshold(parameters: Parameters) -> int:
+    both = parameters.sub_levels
+    return both.zone_threshold if both else parameters.threshold
+
+
+def _zoned_pair(
+    name: str, people: list[str], unit: str, watched: str, parameters: Parameters
+) -> NeighbouringPair:
+    steps = _steps(watched)[: parameters.height]
+    path = "".join(steps)
+    return NeighbouringPair(
+        name=name,
+        without=TrajectoryDatabase.from_sequences(people, UNIVERSE),
+        with_unit=TrajectoryDatabase.from_sequences([*people, unit], UNIVERSE),
+        parameters=parameters,
+        path=tuple(map(_code, path)),
+        counts=tuple(
+            sum(_passes(trip, _steps(path[: i + 1])) for trip in people) for i in range(len(path))
+        ),
+    )
+
+
+def _steps(path: str) -> list[str]:
+    """The visits of a path: "AaC" is "Aa", "C"."""
+    return path.translate({ord(zone): f" {zone}" for zone in TAXONOMY.names}).split()
+
+
+def _passes(trip: str, steps: list[str]) -> bool:
+    """Whether a trip begins with these visits, as far as they are told."""
+    zones = [TAXONOMY.names[TAXONOMY.zone_of[UNIVERSE.code(place)]] for place in trip]
+    return len(trip) >= len(steps) and all(
+        step in (zone, zone + place) for step, zone, place in zip(steps, zones, trip, strict=False)
+    )
+
+
+def _code(name: str) -> int:
+    if name in UNIVERSE:
+        return UNIVERSE.code(name)
+    return len(UNIVERSE) + TAXONOMY.names.index(name)

@@ -20,19 +20,19 @@ from typing import Any, Final
 
 import numpy as np
 
+from pathveil.audit.events import Observation
 from pathveil.audit.neighbours import UNIVERSE, NeighbouringPair, pair_parameters
-from pathveil.audit.observing import Observation
+from pathveil.core.noisy_tree import NoisyPrefixTree
+from pathveil.core.parameters import Parameters
+from pathveil.core.preparations import DISCOVER, discovery_threshold
 from pathveil.errors import ParameterError, PathveilError
-from pathveil.mechanism.grow import grow
-from pathveil.mechanism.prepare import prepare
-from pathveil.mechanism.randomness import Randomness
-from pathveil.model.label_discovery import DISCOVER, discovery_threshold
-from pathveil.model.noisy_tree import NoisyPrefixTree
-from pathveil.model.parameters import Parameters
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.universe import Universe
+from pathveil.gate.grow_hierarchy import grow
+from pathveil.gate.prepare import prepare
+from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.reading import read_trajectories
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.universe import Universe
 
 Row = tuple[Any, ...]
 Writer = Callable[[Path, list[Row]], dict[str, Any]]

@@ -8,14 +8,18 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
 from pathveil.audit.attacking import FALSE_ALARM, AuditReport, Progress, audit
-from pathveil.audit.neighbours import NeighbouringPair, a_unit_with_three, neighbouring_pairs
-from pathveil.audit.observing import Mechanism, front_door
+from pathveil.audit.events import Mechanism, front_door
+from pathveil.audit.neighbours import (
+    NeighbouringPair,
+    a_unit_with_three,
+    neighbouring_pairs,
+    timed_pairs,
+    zoned_pairs,
+)
+from pathveil.audit.noisy_tables import audit_tables
 from pathveil.audit.raw_neighbours import from_rows, raw_pairs
-from pathveil.audit.tables import audit_tables
-from pathveil.audit.timed_neighbours import timed_pairs
-from pathveil.audit.zoned_neighbours import zoned_pairs
+from pathveil.core.methods import METHODS, Method
 from pathveil.errors import ParameterError
-from pathveil.model.methods import METHODS, Method
 
 HEIGHTS = (1, 3)  # at 1 all of ε stands in one count; at 3 it is divided over levels
 TIMED_HEIGHT = 2  # the least at which a step has a time before it

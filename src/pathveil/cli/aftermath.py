@@ -28,7 +28,7 @@ def paid() -> None:
 
 def left_behind() -> str:
     """A sentence about the release."""
-    from pathveil.model.certificate import CERTIFICATE_FILE
+    from pathveil.promise.certificate import CERTIFICATE_FILE
 
     if _awaited is None or not (_awaited / CERTIFICATE_FILE).is_file():
         return _NOTHING

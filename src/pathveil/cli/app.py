@@ -4,27 +4,26 @@ from typing import Annotated
 
 import typer
 
-from pathveil.cli.audit import audit
-from pathveil.cli.count import count
-from pathveil.cli.demo import demo
-from pathveil.cli.evaluate import evaluate
-from pathveil.cli.exit_codes import IN_ONE_LINE
-from pathveil.cli.explain import explain
-from pathveil.cli.explore import explore
-from pathveil.cli.export import export
-from pathveil.cli.keygen import keygen
-from pathveil.cli.ledger import ledger
-from pathveil.cli.patterns import patterns
-from pathveil.cli.plan import plan
-from pathveil.cli.publish import publish
-from pathveil.cli.registry import registry
-from pathveil.cli.report import report
-from pathveil.cli.reproduce import reproduce
-from pathveil.cli.sign import sign
-from pathveil.cli.simulate import simulate
-from pathveil.cli.universe import universe
+from pathveil.cli.commands.audit import audit
+from pathveil.cli.commands.count import count
+from pathveil.cli.commands.demo import demo
+from pathveil.cli.commands.evaluate import evaluate
+from pathveil.cli.commands.explain import explain
+from pathveil.cli.commands.explore import explore
+from pathveil.cli.commands.export import export
+from pathveil.cli.commands.ledger import ledger
+from pathveil.cli.commands.patterns import patterns
+from pathveil.cli.commands.plan import plan
+from pathveil.cli.commands.publish import publish
+from pathveil.cli.commands.registry import registry
+from pathveil.cli.commands.report import report
+from pathveil.cli.commands.reproduce import reproduce
+from pathveil.cli.commands.sign import keygen, sign
+from pathveil.cli.commands.simulate import simulate
+from pathveil.cli.commands.universe import universe
+from pathveil.cli.commands.verify import verify
+from pathveil.cli.run import IN_ONE_LINE
 from pathveil.cli.verbosity import Quiet, Verbose, choose, with_verbosity
-from pathveil.cli.verify import verify
 
 app = typer.Typer(
     name="pathveil",

@@ -72,7 +72,7 @@ def released_locations(context: typer.Context, incomplete: str) -> list[str]:
 def _labels(file: Path) -> Iterator[str]:
     import csv
 
-    from pathveil.release.csv_cells import unescape
+    from pathveil.core.texts import unescape
 
     if not file.is_file():  # a pipe would be waited for
         return

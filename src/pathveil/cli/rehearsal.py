@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from pathveil.model.parameters import Parameters
-    from pathveil.raw.engines import Engine
+    from pathveil.core.parameters import Parameters
+    from pathveil.raw.engines.engine import Engine
     from pathveil.release.release import Release
 
 _ROWS: Final = (
@@ -58,11 +58,11 @@ def rehearse(
         PathveilError: if anything does not work.
     """
     from pathveil.cli.console import say_step
-    from pathveil.mechanism.randomness import Randomness
-    from pathveil.model.label_discovery import DISCOVER
-    from pathveil.model.universe import Universe
+    from pathveil.core.preparations import DISCOVER
+    from pathveil.gate.randomness import Randomness
     from pathveil.publishing import publish_with
-    from pathveil.raw.engines import MEMORY, SPARK
+    from pathveil.raw.engines.engine import MEMORY, SPARK
+    from pathveil.universe.universe import Universe
 
     say_step("Rehearsing with made-up people …")
     small = _small(parameters)
@@ -105,7 +105,6 @@ def _write(release: "Release", directory: Path, beside: Path, *, csv: bool) -> N
 
 def _say_nothing(release: "Release", folder: Path) -> None:
     """All that a run says, to nobody."""
-    from pathveil.cli import ledger_tables  # noqa: F401  (tells the balance)
     from pathveil.cli.console import stderr_console
     from pathveil.cli.summary import print_summary
 
@@ -116,10 +115,10 @@ def _say_nothing(release: "Release", folder: Path) -> None:
 
 def _small(parameters: "Parameters") -> "Parameters":
     """Parameters of the same kind for two locations."""
-    from pathveil.model.height_choice import AUTO
-    from pathveil.model.parameters import Parameters
-    from pathveil.model.taxonomy import Taxonomy
-    from pathveil.model.universe import Universe
+    from pathveil.core.parameters import Parameters
+    from pathveil.core.preparations import AUTO
+    from pathveil.universe.taxonomy import Taxonomy
+    from pathveil.universe.universe import Universe
 
     zones = None if parameters.taxonomy is None else Taxonomy.of(Universe(["A", "B"]), ["X", "Y"])
     return Parameters.choose(

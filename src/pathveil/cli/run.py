@@ -1,8 +1,4 @@
-"""Run a command and turn whatever goes wrong into one clear message and an exit code.
-
-`pathveil.cli.exit_codes` lists them. No traceback: it could quote people's data. Set
-PATHVEIL_DEBUG=1 to see it on your own terminal.
-"""
+"""The exit codes of every command, as the code uses them and as people read them."""
 
 import io
 import os
@@ -11,9 +7,28 @@ import sys
 from typing import Any
 
 from pathveil.cli import aftermath, stopping, streams, verbosity
-from pathveil.cli.exit_codes import BUG, OK, SIGNALLED, UNUSABLE
 from pathveil.cli.stopping import Stopped
 from pathveil.errors import PathveilError
+
+OK, ALARM, UNUSABLE, BUG, SIGNALLED = 0, 1, 2, 70, 128
+
+MEANINGS = {
+    "0": "done",
+    "1": "only `audit`: it raised an alarm",
+    "2": "the request or the data can't be used; one message on stderr says why and what to do",
+    "70": "a bug of ours; please report it",
+    "129, 130, 143": "stopped by a closed terminal, by Ctrl-C, by `kill`",
+}
+IN_ONE_LINE = ", ".join(
+    f"{code} {meaning.partition(';')[0]}" for code, meaning in MEANINGS.items()
+).replace("129, 130, 143", "129/130/143")
+
+
+# Run a command and turn whatever goes wrong into one clear message and an exit code.
+#
+# `pathveil.cli.run` lists them. No traceback: it could quote people's data. Set
+# PATHVEIL_DEBUG=1 to see it on your own terminal.
+
 
 _ADDRESS = re.compile(
     r"\b(?:[a-z][\w+.-]*:/++(?!user@host)\S*@|postgres(?:ql)?:/++(?!user@host|…))\S*", re.IGNORECASE

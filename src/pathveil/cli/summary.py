@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathveil.analysis.patterns import Pattern
-    from pathveil.model.parameters import Parameters
+    from pathveil.core.parameters import Parameters
     from pathveil.release.release import Release
 
 SHOWN_JOURNEYS = 5
@@ -87,8 +87,8 @@ def _facts(release: "Release") -> dict[str, object]:
 
 def _accuracy(parameters: "Parameters") -> dict[str, object]:
     """What decides how fine the release is: θ, or the noise where every table has its own θ."""
-    from pathveil.model.forecast import noise_deviation
-    from pathveil.model.measurement_plan import MeasurementPlan
+    from pathveil.core.tree_forecast import noise_deviation
+    from pathveil.statistics.measurement_plan import MeasurementPlan
     from pathveil.statistics.registry import VISITS
 
     if not parameters.how.has_tables:

@@ -10,10 +10,10 @@ from functools import lru_cache
 import numpy as np
 from pydantic import Field
 
+from pathveil.explorer.answers import Answer, Place, Shape, Table
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.counting import Counted, count
 from pathveil.explorer.indexed_release import MOST_ROWS, IndexedRelease, single_intervals
-from pathveil.explorer.shapes import Answer, Place, Shape, Table
 
 EACH_LEVEL, JOINT_LEVEL = 0.95, 0.9
 LOW_DIFFERENCE = Field(description="The least the true difference may be; null: no interval.")

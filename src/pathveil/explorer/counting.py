@@ -6,15 +6,14 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from pathveil.analysis._visits import codes_of
 from pathveil.analysis.timed_queries import Step, has_windows, read_step
+from pathveil.analysis.visit_index import codes_of
+from pathveil.core.estimates import USUAL_LEVEL
 from pathveil.errors import QueryError
+from pathveil.explorer.answers import HIGH, LOW, Answer
 from pathveil.explorer.asking import Asked
-from pathveil.explorer.indexed_release import IndexedRelease
-from pathveil.explorer.shapes import HIGH, LOW, Answer
-from pathveil.explorer.visit_places import Window
-from pathveil.model.time_windows import slots_in
-from pathveil.uncertainty.error_table import USUAL_LEVEL
+from pathveil.explorer.indexed_release import IndexedRelease, Window
+from pathveil.times.time_windows import slots_in
 
 Order = Literal["any", "given"]
 

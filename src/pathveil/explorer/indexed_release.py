@@ -1,5 +1,11 @@
-"""A release with everything that makes its answers quick: built once, when the explorer starts."""
+"""Completion: which locations does a half-typed text mean?
 
+All labels and names stand in one long text, so a search is a few passes of the C library over it
+and takes milliseconds for a million locations. Case and accents do not matter.
+"""
+
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,14 +20,166 @@ from pathveil.analysis.flows import (
     transitions,
     visits,
 )
-from pathveil.explorer.location_search import LocationSearch
+from pathveil.analysis.visit_index import order_by_code, row_of_visits
+from pathveil.core.estimates import USUAL_LEVEL
+from pathveil.core.paths import Paths
 from pathveil.explorer.mining_beside import MiningBeside
 from pathveil.explorer.pattern_tables import PatternTables, longest_pattern
 from pathveil.explorer.prefix_walk import PrefixWalk
-from pathveil.explorer.visit_places import VisitPlaces
+from pathveil.promise.explanation import Explanation, explain
 from pathveil.release.release import Release
-from pathveil.report.explanation import Explanation, explain
-from pathveil.uncertainty.error_table import USUAL_LEVEL
+from pathveil.universe.universe import Universe
+
+# Neither can be part of a label or a name: control characters are refused.
+_LABEL, _NAME = "\n", "\x1f"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LocationSearch:
+    """The labels and names of a universe, ready to be searched.
+
+    Attributes:
+        text: for each location a line feed, its label, a unit separator and its name, folded.
+        starts: int64, shape (|L|,); where each location begins in the text.
+    """
+
+    text: str
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def build(cls, universe: Universe) -> "LocationSearch":
+        """Fold all labels and names."""
+        names = universe.names or ("",) * len(universe)
+        entries = [
+            f"{_LABEL}{folded(label)}{_NAME}{folded(name)}"
+            for label, name in zip(universe.labels, names, strict=True)
+        ]
+        lengths = np.fromiter(map(len, entries), np.int64, len(entries))
+        return cls("".join(entries) + _LABEL, np.cumsum(lengths) - lengths)
+
+    def find(self, typed: str, limit: int) -> list[int]:
+        """The codes of up to ``limit`` locations, best first.
+
+        A label that is the text comes first; then labels and names that begin with it, words
+        that do, and texts that hold it anywhere; within each the universe's order.
+        """
+        wanted = folded(typed).strip()
+        if not wanted:
+            return list(range(min(limit, len(self.starts))))
+        found: dict[int, None] = {}
+        for needle in (
+            f"{_LABEL}{wanted}{_NAME}",
+            f"{_LABEL}{wanted}",
+            f"{_NAME}{wanted}",
+            f" {wanted}",
+            wanted,
+        ):
+            self._add(needle, found, limit)
+        return list(found)
+
+    def _add(self, needle: str, found: dict[int, None], limit: int) -> None:
+        at = self.text.find(needle)
+        while at >= 0 and len(found) < limit:
+            code = int(np.searchsorted(self.starts, at, side="right")) - 1
+            found.setdefault(code)
+            # On to the next location: a text may occur many times in one.
+            after = self.starts[code + 1] if code + 1 < len(self.starts) else len(self.text)
+            at = self.text.find(needle, max(int(after), at + 1))
+
+
+def folded(text: str) -> str:
+    """A text without case and accents: ``Crémazie`` is found by ``cremazie``."""
+    if text.isascii():
+        return text.lower()
+    parts = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(part for part in parts if not unicodedata.combining(part))
+
+
+# The index behind questions about an order or about hours: where each location is visited.
+
+
+Window = NDArray[np.bool_] | None
+"""The slots that fit a step, bool, shape (|T|,); None if every time does."""
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class VisitPlaces:
+    """Every visit of the released trajectories, location by location.
+
+    The same answers as `Release.count_ordered` and `TimeView.count`, without a pass over all visits
+    for each question. Build it once per release.
+
+    Attributes:
+        paths: the released trajectories, as pair codes if there are times.
+        size: |L| of the release's universe.
+        rows: int64, shape (visits,); the path of each visit.
+        offsets: int64, shape (|L| + 1,); location c is visited at
+            ``places[offsets[c]:offsets[c + 1]]``.
+        places: int64, shape (visits,); positions in the codes, ascending for each location.
+    """
+
+    paths: Paths
+    size: int
+    rows: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+    @classmethod
+    def build(cls, paths: Paths, size: int) -> "VisitPlaces":
+        """Sort the visits by location."""
+        locations = paths.codes % np.int32(size)
+        places = order_by_code(locations, size)
+        offsets = np.zeros(size + 1, dtype=np.int64)
+        np.cumsum(np.bincount(locations, minlength=size), out=offsets[1:])
+        return cls(paths, size, row_of_visits(paths), offsets, places)
+
+    def count(self, steps: Sequence[tuple[int, Window]]) -> int:
+        """How many trajectories make all these visits, in any order.
+
+        Args:
+            steps: location codes, each with the slots that count. One visit may serve two steps.
+        """
+        visitors = sorted((self._visitors(self._at(*step)) for step in steps), key=len)
+        if not visitors:
+            return int(self.paths.weights.sum())
+        rows = visitors[0]
+        for others in visitors[1:]:
+            rows = np.intersect1d(rows, others, assume_unique=True)
+        return int(self.paths.weights[rows].sum())
+
+    def count_ordered(self, steps: Sequence[tuple[int, Window]]) -> int:
+        """How many trajectories make these visits in this order, others in between allowed."""
+        if not steps:
+            return int(self.paths.weights.sum())
+        places = self._at(*steps[0])
+        reached = places[_first_of_each(self.rows[places])]
+        for step in steps[1:]:
+            places = self._at(*step)
+            # The earliest later visit that fits leaves the most room for the steps to come.
+            found = np.searchsorted(places, reached, side="right")
+            some = found < len(places)
+            reached, found = reached[some], found[some]
+            reached = places[found][self.rows[places[found]] == self.rows[reached]]
+        return int(self.paths.weights[self.rows[reached]].sum())
+
+    def _at(self, code: int, window: Window) -> NDArray[np.int64]:
+        places = self.places[self.offsets[code] : self.offsets[code + 1]]
+        if window is None:
+            return places
+        return places[window[self.paths.codes[places] // self.size]]
+
+    def _visitors(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        rows = self.rows[places]
+        return rows[_first_of_each(rows)]
+
+
+def _first_of_each(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of ascending rows differ from the one before."""
+    return np.diff(rows, prepend=-1) > 0
+
+
+# A release with everything that makes its answers quick: built once, when the explorer starts.
+
 
 MOST_ROWS = 1000
 Intervals = tuple[list[int | None], list[int | None]]

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
+from pathveil.explorer.answers import HIGH, LOW, Answer, Place, Shape, Table
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.indexed_release import IndexedRelease
-from pathveil.explorer.shapes import HIGH, LOW, Answer, Place, Shape, Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
+from pathveil.explorer.answers import Answer, Error, Waiting
 from pathveil.explorer.asking import Parameter
 from pathveil.explorer.routes import ROUTES, Route
-from pathveil.explorer.shapes import Answer, Error, Waiting
 
 DESCRIPTION = "/api/openapi.json"
 _REFERENCE = "#/components/schemas/{model}"

@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
+from pathveil.core.estimates import USUAL_LEVEL
+from pathveil.explorer.answers import Answer, Shape
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.indexed_release import IndexedRelease
-from pathveil.explorer.shapes import Answer, Shape
-from pathveil.uncertainty.error_table import USUAL_LEVEL
 
 
 class Passage(Shape):

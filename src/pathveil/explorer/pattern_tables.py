@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pathveil.analysis.patterns import top_patterns
-from pathveil.model.paths import WeightedPaths
+from pathveil.core.paths import WeightedPaths
 
 PER_TABLE = 500
 MOST_LENGTH = 12

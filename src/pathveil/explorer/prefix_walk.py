@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.model.noisy_tree import EstimatedTree
-from pathveil.model.paths import Paths
-from pathveil.release.canonical_order import in_canonical_order
+from pathveil.core.noisy_tree import EstimatedTree
+from pathveil.core.paths import Paths
+from pathveil.release.bundle_tables import in_canonical_order
 
 _ENDED = -1
 

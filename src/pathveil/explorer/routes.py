@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from pathveil.explorer import comparing, counting, listing_flows, listing_patterns, listing_tree
+from pathveil.explorer import comparing, counting, listing
 from pathveil.explorer import locations as places
+from pathveil.explorer.answers import Answer
 from pathveil.explorer.asking import Asked, NotThereError, Parameter, choice, whole
 from pathveil.explorer.indexed_release import MOST_ROWS, IndexedRelease
 from pathveil.explorer.overview import Overview, overview
 from pathveil.explorer.pattern_tables import MOST_LENGTH, PER_TABLE
-from pathveil.explorer.shapes import Answer
 
 Releases = tuple[IndexedRelease, ...]
 """What is being explored: one release, or two."""
@@ -147,7 +147,7 @@ def _all() -> Iterable[Route]:
     )  # fmt: skip
     yield _one(
         "/patterns", "Sequences of locations that many trajectories follow.",
-        listing_patterns.PatternTable, listing_patterns.patterns,
+        listing.PatternTable, listing.patterns,
         whole("k", "How many.", default=50, least=1, most=PER_TABLE),
         whole("min_length", "Fewest locations.", default=1, least=1, most=MOST_LENGTH),
         whole("max_length", "Most locations.", default=MOST_LENGTH, least=1, most=MOST_LENGTH),
@@ -156,20 +156,20 @@ def _all() -> Iterable[Route]:
         may_wait=True,
     )  # fmt: skip
     yield _one(
-        "/tree", "A node of the prefix tree and what follows it.", listing_tree.Node,
-        listing_tree.node, LOCATION,
+        "/tree", "A node of the prefix tree and what follows it.", listing.Node,
+        listing.node, LOCATION,
         Parameter("slot", "With times: the slot of each location, by its start.", many=True),
         _rows(50),
     )  # fmt: skip
     yield _one(
-        "/flows", "The largest flows from location to location.", listing_flows.Flows,
-        listing_flows.flows, KIND,
+        "/flows", "The largest flows from location to location.", listing.Flows,
+        listing.flows, KIND,
         choice("staying", "Whether flows from a location to itself are listed.", "yes", "no"),
         _rows(100),
     )  # fmt: skip
     yield _one(
-        "/flows/matrix", "Flows between the busiest locations.", listing_flows.Matrix,
-        listing_flows.matrix, KIND,
+        "/flows/matrix", "Flows between the busiest locations.", listing.Matrix,
+        listing.matrix, KIND,
         whole("n", "How many locations.", default=15, least=1, most=100),
     )  # fmt: skip
     yield _both(

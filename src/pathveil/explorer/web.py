@@ -1,8 +1,11 @@
-"""The web application: the API and the pages, for this computer's own browser only."""
+"""An answer as CSV: a row for each of its rows, with cells that no spreadsheet executes."""
 
+import csv
+import io
 import json
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -13,12 +16,35 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route as WebRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pathveil.core.texts import escape
 from pathveil.errors import PathveilError
+from pathveil.explorer.answers import Answer, Error, Waiting
 from pathveil.explorer.asking import Asked, NotThereError
-from pathveil.explorer.csv_answer import csv_text
 from pathveil.explorer.openapi import DESCRIPTION, describe
 from pathveil.explorer.routes import ROUTES, Releases, Route
-from pathveil.explorer.shapes import Error, Waiting
+
+
+def csv_text(answer: Answer) -> str:
+    """The table, with a header; lists are joined by ``→``, and what is not there is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    rows = [dict(row) for row in answer.csv_rows()]
+    columns = list(rows[0]) if rows else []
+    writer.writerow(columns)
+    writer.writerows([_cell(row[column]) for column in columns] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        value = " → ".join(map(str, value))
+    return escape(value) if isinstance(value, str) else value
+
+
+# The web application: the API and the pages, for this computer's own browser only.
+
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "

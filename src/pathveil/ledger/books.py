@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 
-from pathveil.errors import LedgerError
+from pathveil.errors import LedgerError, did_you_mean
 from pathveil.ledger.chain import Chain
-from pathveil.ledger.composition import Tally, tally
 from pathveil.ledger.entries import (
     Begun,
     Charged,
@@ -24,9 +23,8 @@ from pathveil.ledger.entries import (
     exact,
     written_at,
 )
-from pathveil.ledger.periods import Span, span_of
+from pathveil.ledger.periods import Span, Tally, span_of, tally
 from pathveil.ledger.totals import DatasetTotals, Sums, Totals
-from pathveil.suggestions import did_you_mean
 
 MOST_UNUSED = 256
 """So many charges may wait for their release; one that so many later ones overtook is forfeited."""

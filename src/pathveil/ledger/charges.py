@@ -5,11 +5,11 @@ from datetime import datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from pathveil.core.budget import Budget
 from pathveil.errors import LedgerError
 from pathveil.ledger.books import Books
 from pathveil.ledger.entries import Begun, Charged, Entry, Event, Published
-from pathveil.model.budget import Budget
-from pathveil.model.certificate import LedgerRecord
+from pathveil.promise.certificate import LedgerRecord
 
 if TYPE_CHECKING:
     from pathveil.ledger.ledger import Ledger

@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from pathveil.core.budget import Budget
+from pathveil.core.preparations import parse_delta
 from pathveil.errors import LedgerError
 from pathveil.ledger.books import Books
 from pathveil.ledger.chain import Chain
 from pathveil.ledger.charges import Account, UnconfirmedError
 from pathveil.ledger.entries import DISJOINT, Defined, Entry, Event, Opened
-from pathveil.ledger.locating import locate
-from pathveil.ledger.naming import check_name, check_period, check_reason
+from pathveil.ledger.locating import check_name, check_period, check_reason, locate
 from pathveil.ledger.standing import Standing
 from pathveil.ledger.store import NOTHING_ADDED
-from pathveil.model.budget import Budget
-from pathveil.model.label_discovery import parse_delta
 
 if TYPE_CHECKING:
     from pathveil.ledger.store import Store, Transaction

@@ -19,9 +19,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from pathveil.errors import LedgerError
+from pathveil.folders import new_parents
 from pathveil.ledger.entries import Row
 from pathveil.ledger.store import NOTHING_ADDED, Glance
-from pathveil.model.new_folders import new_parents
 
 _WAIT_SECONDS = 60
 _LEDGER = (

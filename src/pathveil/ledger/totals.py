@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pathveil.errors import LedgerError
-from pathveil.ledger.composition import Tally
 from pathveil.ledger.entries import Defined, Name, Time, exact
+from pathveil.ledger.periods import Tally
 
 _DIGITS = 1000
 # A sum of many fractions has more digits than any of them.

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pathveil.core.texts import RepeatedNameError, read_json
 from pathveil.errors import LedgerError
 from pathveil.ledger.chain import Chain
 from pathveil.ledger.entries import Hash, Opened, Time, check_clock, written_at
-from pathveil.model.json_text import RepeatedNameError, read_json
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (

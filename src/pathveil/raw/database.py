@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pathveil.core.paths import Paths
 from pathveil.errors import InputError, ParameterError
-from pathveil.model.paths import Paths
-from pathveil.model.time_grid import TimeGrid, check_pairs
-from pathveil.model.universe import Universe
+from pathveil.times.time_grid import TimeGrid, check_pairs
+from pathveil.universe.universe import Universe
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import InputError
-from pathveil.model.cells import OUTSIDE, Cells
-from pathveil.model.universe import Universe
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.sources.text_codes import MALFORMED, UNKNOWN, TextCodes, hash_texts
 from pathveil.raw.sources.text_values import text_buffers
+from pathveil.universe.coordinates import OUTSIDE, Cells
+from pathveil.universe.universe import Universe
 
 
 class Places(Protocol):

@@ -1,6 +1,6 @@
 """The labels that occur in the data: a private universe, for discovery only.
 
-Which labels occur is a fact about people. Nothing but `mechanism.discover` may use it, and what
+Which labels occur is a fact about people. Nothing but `gate.prepare` may use it, and what
 that returns is a public universe.
 
 While rows are read, labels are numbered as they come. That number depends on everybody's rows (and
@@ -12,7 +12,7 @@ over that universe.
 
 What one unit may introduce is capped. Bounding comes first: the labels here are those of bounded
 trajectories, at most c of a unit, and what other rows of the unit name is forgotten. Of each
-trajectory `mechanism.discover` counts the first k distinct labels. So one unit adds at most c·k
+trajectory `gate.prepare` counts the first k distinct labels. So one unit adds at most c·k
 labels to those that have a count, each a count of at most c; a label without a count has no noise
 and can't be named. No visit is dropped on the way: which labels others name changes no trajectory.
 
@@ -28,16 +28,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.model.universe import Universe
 from pathveil.raw.bounding import BoundedTrajectories
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.discretize import NamedPlaces
-from pathveil.raw.sources.cells import Texts
 from pathveil.raw.sources.encoding import EncodedPiece, encode
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.sources.text_codes import MALFORMED, TextCodes, hash_texts
+from pathveil.raw.sources.text_columns import Texts
 from pathveil.raw.trajectory_ids import order_of_bytes
 from pathveil.raw.visit_times import TimedPlaces, VisitTimes
+from pathveil.universe.universe import Universe
 
 
 class ObservedUniverse(Universe):

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pathveil.compiled import njit
 from pathveil.errors import InputError
 from pathveil.raw.bounding import NO_VISITS, Visits, rows_by_code
-from pathveil.raw.sources.cells import NO_TEXTS, OrderKeys, Texts
 from pathveil.raw.sources.encoding import EncodedPiece
 from pathveil.raw.sources.text_codes import TextCodes, copied, hash_texts
+from pathveil.raw.sources.text_columns import NO_TEXTS, OrderKeys, Texts
 from pathveil.raw.sources.unit_text import merged_forms
 from pathveil.raw.trajectory_ids import rank_trajectory_ids
 

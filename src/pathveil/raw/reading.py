@@ -7,16 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.universe import Universe
 from pathveil.progress_reports import portion, report_progress
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.reading_plan import ReadingPlan, plan_reading
 from pathveil.raw.sources.columns import Columns
-from pathveil.raw.sources.failures import attempt
 from pathveil.raw.sources.opening import open_source
-from pathveil.raw.sources.raw_rows import RawRows, Source
-from pathveil.raw.threads import in_threads
+from pathveil.raw.sources.raw_rows import RawRows, Source, attempt
+from pathveil.threads import in_threads
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.universe import Universe
 
 _READING = 0.7  # of the time, the rest is bounding; about
 
@@ -109,7 +108,7 @@ def read_trajectories(
         longitude: the column of degrees east.
         split: how a unit's visits are cut into trajectories, by the times of the order column:
             "day", "week", "gap:30min", "whole" (not at all) or "none": see
-            `pathveil.model.trip_rules`.
+            `pathveil.times.trip_rules`.
         time_zone: IANA name of the zone whose wall clock says what a day or a week is, and in
             which times without an offset are read when visits are split.
         repeats: what becomes of a visit to the location before: "keep", "collapse" or "auto"

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import index
 
+from pathveil.core.preparations import DISCOVER
 from pathveil.errors import ParameterError
-from pathveil.model.label_discovery import DISCOVER
-from pathveil.model.time_grid import TimeGrid
-from pathveil.model.trip_rules import TripRules
-from pathveil.model.universe import Universe
 from pathveil.raw.database import check_max_trajectories
 from pathveil.raw.sources.columns import Columns, choose_columns
 from pathveil.raw.sources.raw_rows import Source
+from pathveil.times.time_grid import TimeGrid
+from pathveil.times.trip_rules import TripRules
+from pathveil.universe.universe import Universe
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pathveil.errors import ParameterError
-from pathveil.locked_folders import locked_folder, remove_abandoned
+from pathveil.folders import locked_folder, remove_abandoned
 
 # Its standard input ends when we do, however that happens. A program that we started may write for
 # a moment longer (Spark's Java), so once is not enough.

@@ -1,27 +1,103 @@
-"""Cut each unit's stream of visits into trajectories, by a public rule on their times.
+"""A time zone's wall clock: what it shows at an instant, and which instant it means.
 
-A visit's time is its order value. A time that states its offset is an instant; one that does not is
-a reading of the wall clock in the public zone (see `wall_clock` for hours that happen twice or
-never); a plain number is seconds since 1970 in UTC. What lies before the year 0 or after 9999
-counts as the first or the last moment between.
-
-Trajectories are numbered in the order of time, so that of a unit with more than c of them the
-earliest c are kept (see `bounding`). A unit's numbers come from its own visits and public rules
-alone, so what another unit does changes none of them.
+Python's `zoneinfo` answers for one moment at a time. Here the moments at which the zone changes its
+offset are found once, day by day from 1900 to 2100, and then looked up for whole columns. Outside
+these years the nearest offset holds.
 """
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import InputError
-from pathveil.model.moments import DAY, SINCE_MONDAY, WEEK
-from pathveil.model.trip_rules import TripRules
 from pathveil.raw.bounding import BoundedTrajectories, Visits
-from pathveil.raw.sources.cells import OrderKeys
 from pathveil.raw.sources.raw_rows import RawRows
-from pathveil.raw.wall_clock import WallClock
+from pathveil.raw.sources.text_columns import OrderKeys
+from pathveil.times.time_grid import DAY, SINCE_MONDAY, WEEK
+from pathveil.times.trip_rules import TripRules
+
+_FIRST = datetime(1900, 1, 1, tzinfo=UTC)
+_DAYS = 73_050
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class WallClock:
+    """The wall clock of a zone. All times are int64 seconds since 1970.
+
+    Args:
+        time_zone: IANA name.
+    """
+
+    def __init__(self, time_zone: str) -> None:
+        self._changes, self._offsets = _offset_changes(time_zone)
+        # A reading is by the later offset once both the old and the new clock have reached it: so
+        # of an hour that happens twice the first is meant, and one that is skipped is as far
+        # after the change as it is after the skipped hour's beginning.
+        larger = np.maximum(self._offsets[:-1], self._offsets[1:])
+        self._readings = self._changes + larger
+
+    def shows(self, instants: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What the clock shows at some instants."""
+        after = np.searchsorted(self._changes, instants, side="right")
+        shown: NDArray[np.int64] = instants + self._offsets[after]
+        return shown
+
+    def means(self, readings: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The instants that readings of the clock mean."""
+        after = np.searchsorted(self._readings, readings, side="right")
+        instants: NDArray[np.int64] = readings - self._offsets[after]
+        return instants
+
+
+@lru_cache(maxsize=8)
+def _offset_changes(time_zone: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The instants at which the offset changes, n of them, and the n + 1 offsets around them."""
+    if time_zone == "UTC":
+        return np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    zone = ZoneInfo(time_zone)
+    start = int((_FIRST - _EPOCH).total_seconds())
+    changes: list[int] = []
+    offsets = [_offset(zone, start)]
+    for day in range(start, start + _DAYS * 86_400, 86_400):
+        while offsets[-1] != _offset(zone, day + 86_400):
+            changes.append(_next_change(zone, max(day, changes[-1] if changes else day), day))
+            offsets.append(_offset(zone, changes[-1]))
+    return np.array(changes, dtype=np.int64), np.array(offsets, dtype=np.int64)
+
+
+def _next_change(zone: ZoneInfo, low: int, day: int) -> int:
+    """The first instant after ``low``, within the day, with another offset, by bisection."""
+    before, high = _offset(zone, low), day + 86_400
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _offset(zone, middle) == before:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _offset(zone: ZoneInfo, instant: int) -> int:
+    moment = (_EPOCH + timedelta(seconds=instant)).astimezone(zone)
+    return int((moment.utcoffset() or timedelta()).total_seconds())
+
+
+# Cut each unit's stream of visits into trajectories, by a public rule on their times.
+#
+# A visit's time is its order value. A time that states its offset is an instant; one that does not
+# is
+# a reading of the wall clock in the public zone (see `wall_clock` for hours that happen twice or
+# never); a plain number is seconds since 1970 in UTC. What lies before the year 0 or after 9999
+# counts as the first or the last moment between.
+#
+# Trajectories are numbered in the order of time, so that of a unit with more than c of them the
+# earliest c are kept (see `bounding`). A unit's numbers come from its own visits and public rules
+# alone, so what another unit does changes none of them.
+
 
 _FIRST_SECOND = -62_167_219_200  # 0000-01-01T00:00:00Z
 _LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z

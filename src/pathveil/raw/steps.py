@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pathveil.model.trip_rules import TripRules
-from pathveil.model.universe import Universe
 from pathveil.raw.bounding import BoundedTrajectories, Visits, bound_contributions
 from pathveil.raw.discretize import Places, places_of
 from pathveil.raw.reading_plan import ReadingPlan
@@ -20,6 +18,8 @@ from pathveil.raw.sources.encoding import EncodedPiece, encode
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.splitting import at_instants, collapse_repeats, split_visits
 from pathveil.raw.visit_times import TimedPlaces, VisitTimes
+from pathveil.times.trip_rules import TripRules
+from pathveil.universe.universe import Universe
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import njit
-from pathveil.raw.sources.cells import Texts
+from pathveil.raw.sources.text_columns import Texts
 
 _MAX_DIGITS = 18
 _MINUS, _0, _9 = 45, 48, 57

@@ -21,14 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import njit
-from pathveil.model.time_grid import OUTSIDE, TimeGrid
 from pathveil.raw.bounding import BoundedTrajectories
 from pathveil.raw.discretize import Places
-from pathveil.raw.sources.cells import UNREADABLE, OrderKeys
 from pathveil.raw.sources.order_text import TIMESTAMP
 from pathveil.raw.sources.order_values import FIRST_SECOND, LAST_SECOND
 from pathveil.raw.sources.raw_rows import RawRows
-from pathveil.raw.wall_clock import WallClock
+from pathveil.raw.sources.text_columns import UNREADABLE, OrderKeys
+from pathveil.raw.splitting import WallClock
+from pathveil.times.time_grid import OUTSIDE, TimeGrid
 
 
 class VisitTimes:

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import ValidationError
 
+from pathveil.core.parameters import Parameters
+from pathveil.core.preparations import Preparation
+from pathveil.core.texts import RepeatedNameError, read_json
 from pathveil.errors import ParameterError, ReleaseError, UnknownVersionWarning
-from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE, SOFTWARE, Certificate
-from pathveil.model.json_text import RepeatedNameError, read_json
-from pathveil.model.parameters import Parameters
-from pathveil.model.preparation import Preparation
-from pathveil.model.taxonomy import Taxonomy
-from pathveil.model.time_grid import TimeGrid
+from pathveil.folders import Reserved, check_free, staged
+from pathveil.methods.calibrated.measured_tree import prefix_counts
+from pathveil.pages.report import REPORT, render_report
 from pathveil.progress_reports import portion, report_progress
-from pathveil.release import tables
+from pathveil.promise.certificate import CERTIFICATE_FILE, NOT_PRIVATE, SOFTWARE, Certificate
+from pathveil.release import bundle_tables
+from pathveil.release.bundle_tables import ERROR_TABLE, error_table_csv, read_error_table
 from pathveil.release.datapackage import DATAPACKAGE, describe
-from pathveil.release.error_table_csv import ERROR_TABLE, error_table_csv, read_error_table
 from pathveil.release.file_records import SIGNATURE, STAMP, check_files, file_records
-from pathveil.release.measured_tree import prefix_counts
 from pathveil.release.plain_files import read_plain
-from pathveil.release.staging import Reserved, check_free, staged
 from pathveil.release.zone_checks import read_zones
-from pathveil.report.page import REPORT, render_report
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
     from pathveil.release.release import Release
@@ -98,16 +98,24 @@ def _read_tables(directory: Path) -> tuple["Release", Certificate]:
     check_files(directory, certificate)
     report_progress(1, 3)
     choices = certificate.implementation
-    universe = tables.read_locations(directory / tables.LOCATIONS, choices.universe_origin)
+    universe = bundle_tables.read_locations(
+        directory / bundle_tables.LOCATIONS, choices.universe_origin
+    )
     record = certificate.implementation.time_grid
-    grid = None if record is None else tables.read_times(directory / tables.TIMES, record)
+    grid = (
+        None
+        if record is None
+        else bundle_tables.read_times(directory / bundle_tables.TIMES, record)
+    )
     zones = certificate.implementation.taxonomy
-    taxonomy = None if zones is None else read_zones(directory / tables.LOCATIONS, universe, zones)
+    taxonomy = (
+        None if zones is None else read_zones(directory / bundle_tables.LOCATIONS, universe, zones)
+    )
     parameters = _parameters(certificate, grid, taxonomy)
     if parameters.universe_size + (zones.zones if zones else 0) != len(universe):
         raise ReleaseError("The certificate and the list of locations disagree about |L|.")
-    tree = tables.read_tree(
-        directory / tables.TREE,
+    tree = bundle_tables.read_tree(
+        directory / bundle_tables.TREE,
         universe,
         parameters,
         is_private=certificate.status != NOT_PRIVATE,
@@ -116,7 +124,9 @@ def _read_tables(directory: Path) -> tuple["Release", Certificate]:
         release = Release(universe, tree, ledger=certificate.ledger)
         return release.read_by(choices.trajectory_rules), certificate
     report_progress(2, 3)
-    paths = tables.read_trajectories(directory / tables.TRAJECTORIES, universe, parameters)
+    paths = bundle_tables.read_trajectories(
+        directory / bundle_tables.TRAJECTORIES, universe, parameters
+    )
     if not np.array_equal(prefix_counts(tree, paths), tree.estimate):
         raise ReleaseError("The estimates of the prefix tree are not those of the trajectories.")
     errors = None
@@ -203,8 +213,8 @@ def _check_figures(release: "Release", certificate: Certificate, directory: Path
     if not certificate.adds_up():
         raise ReleaseError("The certificate's budget does not add up to its epsilon.")
     # Those of a calibrated release were read from there.
-    if not release.parameters.how.has_tables and not tables.same_trajectories(
-        directory / tables.TRAJECTORIES,
+    if not release.parameters.how.has_tables and not bundle_tables.same_trajectories(
+        directory / bundle_tables.TRAJECTORIES,
         release.timed_paths(),
         release.universe,
         release.parameters,
@@ -226,7 +236,7 @@ def _check_texts(directory: Path, texts: dict[str, str]) -> None:
 
 
 def _has_csv(certificate: Certificate) -> bool:
-    return tables.TRAJECTORIES_CSV in certificate.files
+    return bundle_tables.TRAJECTORIES_CSV in certificate.files
 
 
 def _parameters(
@@ -261,15 +271,15 @@ def _parameters(
 
 def _write_files(release: "Release", folder: Path, *, csv: bool) -> None:
     universe = release.universe
-    tables.write_trajectories(
-        folder / tables.TRAJECTORIES,
+    bundle_tables.write_trajectories(
+        folder / bundle_tables.TRAJECTORIES,
         release.timed_paths(),
         universe,
         release.time_grid,
         is_private=release.is_private,
     )
     report_progress(1, 3)
-    tables.write_tree(folder / tables.TREE, release.tree, universe)
+    bundle_tables.write_tree(folder / bundle_tables.TREE, release.tree, universe)
     with portion(1 / 3, 2 / 3):
         texts = _texts(release, csv=csv)
     for name, text in texts.items():
@@ -281,7 +291,7 @@ def _texts(release: "Release", *, csv: bool) -> dict[str, str]:
     texts = _short_texts(release, csv=csv)
     texts[REPORT] = render_report(release, release.certificate)
     if csv:
-        texts[tables.TRAJECTORIES_CSV] = tables.trajectories_csv(
+        texts[bundle_tables.TRAJECTORIES_CSV] = bundle_tables.trajectories_csv(
             release.timed_paths(), release.universe, release.time_grid, release.longest
         )
     return texts
@@ -291,11 +301,11 @@ def _short_texts(release: "Release", *, csv: bool) -> dict[str, str]:
     """Those that are written in no time, however many trajectories there are."""
     universe = release.universe
     texts = {
-        tables.LOCATIONS: tables.locations_csv(universe, release.parameters.taxonomy),
+        bundle_tables.LOCATIONS: bundle_tables.locations_csv(universe, release.parameters.taxonomy),
         DATAPACKAGE: json.dumps(describe(release, csv=csv), indent=2, ensure_ascii=False) + "\n",
     }
     if release.time_grid is not None:
-        texts[tables.TIMES] = tables.times_csv(release.time_grid)
+        texts[bundle_tables.TIMES] = bundle_tables.times_csv(release.time_grid)
     if release.error_table is not None:
         texts[ERROR_TABLE] = error_table_csv(release.error_table)
     if not release.is_private:

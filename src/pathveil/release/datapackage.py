@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pathveil.model.certificate import CERTIFICATE_FILE
-from pathveil.release import tables
-from pathveil.release.error_table_csv import COLUMNS, ERROR_TABLE
+from pathveil.promise.certificate import CERTIFICATE_FILE
+from pathveil.release import bundle_tables
+from pathveil.release.bundle_tables import COLUMNS, ERROR_TABLE
 
 if TYPE_CHECKING:
     from pathveil.release.release import Release
@@ -20,14 +20,14 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
     resources = [
         _resource(
             "trajectories",
-            tables.TRAJECTORIES,
+            bundle_tables.TRAJECTORIES,
             "The released trajectories: distinct lists of locations"
             f"{', with the times of the visits,' if timed else ''} and how often each occurs.",
             {"locations": "array", **({"times": "array"} if timed else {}), "count": "integer"},
         ),
         _resource(
             "prefix_tree",
-            tables.TREE,
+            bundle_tables.TREE,
             "The noisy prefix tree: parent is a row number from 0, or -1 below the root.",
             {
                 "parent": "integer",
@@ -40,7 +40,7 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
         ),
         _resource(
             "locations",
-            tables.LOCATIONS,
+            bundle_tables.LOCATIONS,
             f"The universe, made from: {release.universe.origin}.",
             _location_fields(release),
         ),
@@ -49,7 +49,7 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
         resources.append(
             _resource(
                 "times",
-                tables.TIMES,
+                bundle_tables.TIMES,
                 f"The public time grid: slots of the {_SLOTS_OF[grid.kind]} by the wall clock of "
                 f"{grid.time_zone}, each named by its start; the end is not part of it.",
                 {"time": "string", "end": "string"},
@@ -74,7 +74,7 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
         resources.append(
             _resource(
                 "trajectories-csv",
-                tables.TRAJECTORIES_CSV,
+                bundle_tables.TRAJECTORIES_CSV,
                 "The released trajectories as CSV; an apostrophe that begins a cell or follows a "
                 "semicolon is not part of the label.",
                 {"count": "integer", **positions},
@@ -98,7 +98,7 @@ def _location_fields(release: "Release") -> dict[str, str]:
     if release.universe.has_coordinates:
         fields |= {"latitude": "number", "longitude": "number"}
     if release.parameters.taxonomy is not None:
-        fields[tables.ZONE] = "string"
+        fields[bundle_tables.ZONE] = "string"
     return fields
 
 

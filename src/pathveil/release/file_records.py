@@ -4,15 +4,15 @@ import hashlib
 import os
 from pathlib import Path
 
+from pathveil.core.methods import Method
 from pathveil.errors import ReleaseError
-from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE, Certificate
-from pathveil.model.certificate_parts import FileRecord
-from pathveil.model.methods import Method
-from pathveil.release import tables
+from pathveil.pages.report import REPORT
+from pathveil.promise.accounting import FileRecord
+from pathveil.promise.certificate import CERTIFICATE_FILE, NOT_PRIVATE, Certificate
+from pathveil.release import bundle_tables
+from pathveil.release.bundle_tables import ERROR_TABLE
 from pathveil.release.datapackage import DATAPACKAGE
-from pathveil.release.error_table_csv import ERROR_TABLE
 from pathveil.release.plain_files import open_plain
-from pathveil.report.page import REPORT
 
 # Added after the certificate was written, so the certificate can't list it; it lists the others.
 SIGNATURE = "signature.json"
@@ -50,12 +50,18 @@ def _check_not_internal(directory: Path) -> None:
 
 def _check_listing(certificate: Certificate) -> None:
     """The certificate lists the files that a release has, and no others."""
-    needed = {tables.TRAJECTORIES, tables.TREE, tables.LOCATIONS, DATAPACKAGE, REPORT}
+    needed = {
+        bundle_tables.TRAJECTORIES,
+        bundle_tables.TREE,
+        bundle_tables.LOCATIONS,
+        DATAPACKAGE,
+        REPORT,
+    }
     if certificate.status == NOT_PRIVATE:
         needed.add(STAMP)
     if certificate.implementation.time_grid is not None:
-        needed.add(tables.TIMES)
-    optional = {tables.TRAJECTORIES_CSV}
+        needed.add(bundle_tables.TIMES)
+    optional = {bundle_tables.TRAJECTORIES_CSV}
     if Method.named(certificate.implementation.method).has_tables:
         optional.add(ERROR_TABLE)
     wrong = (certificate.files.keys() - optional) ^ needed

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pathveil.errors import ReleaseError
-from pathveil.model.certificate import NOT_PRIVATE
+from pathveil.promise.certificate import NOT_PRIVATE
 from pathveil.release.plain_files import MIB
 
 # The tables of real releases unpack to ten times their files; noise does not compress.

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pathveil.errors import ParameterError, ReleaseError
-from pathveil.model.certificate_parts import FileRecord
-from pathveil.release.file_records import SIGNATURE, file_records
-from pathveil.release.plain_files import read_plain
-from pathveil.release.signing_keys import (
+from pathveil.promise.accounting import FileRecord
+from pathveil.promise.signing_keys import (
     fingerprint,
     is_low_order,
     raw,
     require_cryptography,
     write_new,
 )
+from pathveil.release.file_records import SIGNATURE, file_records
+from pathveil.release.plain_files import read_plain
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (

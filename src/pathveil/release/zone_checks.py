@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.core.noisy_tree import NoisyPrefixTree
+from pathveil.core.texts import unescape
 from pathveil.errors import ReleaseError
-from pathveil.model.certificate_parts import TaxonomyRecord
-from pathveil.model.noisy_tree import NoisyPrefixTree
-from pathveil.model.taxonomy import PREFIX, Taxonomy
-from pathveil.model.universe import Universe
-from pathveil.release.csv_cells import unescape
+from pathveil.promise.accounting import TaxonomyRecord
 from pathveil.release.plain_files import read_plain
+from pathveil.universe.taxonomy import PREFIX, Taxonomy
+from pathveil.universe.universe import Universe
 
 
 def read_zones(path: Path, universe: Universe, record: TaxonomyRecord) -> Taxonomy:

@@ -80,7 +80,7 @@ class PrefixTreeLevel(OneCell):
             yield node * (end + 1) + there
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
-        """The counts as they are; `synthesis.tree_estimates` knows more, of all levels together."""
+        """The counts as they are; the synthesis knows more, of all levels together."""
         places = table.keys % (scope.named + 1) < scope.named
         counts = table.counts[places].astype(np.float64)
         return Estimates(counts, np.full(len(counts), 2 * table.scale**2), table.keys[places])

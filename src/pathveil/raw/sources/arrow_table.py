@@ -1,13 +1,107 @@
-"""Tables in memory: anything that exports an Arrow stream (pyarrow, polars, DuckDB …)."""
+"""Rows from Arrow: what Parquet files and tables in memory share."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from pathveil.model.universe import Universe
-from pathveil.raw.sources.arrow_columns import is_list_type, table_pieces
+import numpy as np
+from numpy.typing import NDArray
+
 from pathveil.raw.sources.columns import Columns
-from pathveil.raw.sources.failures import attempt
-from pathveil.raw.sources.raw_rows import RawRows
+from pathveil.raw.sources.raw_rows import RawRows, attempt
+from pathveil.raw.sources.text_columns import NO_TEXTS, Points, Texts
+from pathveil.universe.universe import Universe
+
+PIECE_ROWS = 2**17
+
+
+def table_pieces(table: Any, columns: Columns) -> Iterator[Callable[[], RawRows]]:
+    """Cut an Arrow table into deferred pieces, without copying.
+
+    A piece ends where a chunk of a column does: chunks are not joined, because chunks of a
+    dictionary with small codes can have more values together than such codes can number.
+
+    Args:
+        table: an Arrow table with the columns in use.
+        columns: their roles.
+    """
+    for batch in table.to_reader(max_chunksize=PIECE_ROWS):
+        yield partial(_rows, batch, columns)
+
+
+def is_list_type(kind: Any) -> bool:
+    """Whether an Arrow type is a list of one type of items, whatever its layout."""
+    import pyarrow as pa
+
+    types = pa.types
+    return bool(
+        types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+        or types.is_list_view(kind) or types.is_large_list_view(kind)
+    )  # fmt: skip
+
+
+def _rows(batch: Any, columns: Columns) -> RawRows:
+    from pathveil.raw.sources.order_values import arrow_order_keys
+    from pathveil.raw.sources.text_values import texts_of
+
+    location, lengths = _locations(batch, columns.location)
+    trajectory = order = None
+    if columns.trajectory is not None:
+        ids = _array(batch, columns.trajectory)
+        trajectory = texts_of(ids, "trajectory", columns.trajectory)
+    if columns.order is not None:
+        order = arrow_order_keys(_array(batch, columns.order), columns.order)
+    return RawRows(
+        unit=texts_of(_array(batch, columns.unit), "unit", columns.unit),
+        trajectory=trajectory,
+        order=order,
+        location=location,
+        lengths=lengths,
+        points=_points(batch, columns),
+    )
+
+
+def _locations(batch: Any, column: str | None) -> tuple[Texts, NDArray[np.int64] | None]:
+    """The texts of the locations, and in list form the lengths of the lists."""
+    from pathveil.raw.sources.text_values import texts_of
+
+    if column is None:
+        return NO_TEXTS, None
+    location, lengths = _array(batch, column), None
+    if is_list_type(location.type):
+        lengths = location.value_lengths().cast("int64").fill_null(-1).to_numpy()
+        lengths = np.asarray(lengths, dtype=np.int64)
+        location = location.flatten()
+    return texts_of(location, "location", column), lengths
+
+
+def _points(batch: Any, columns: Columns) -> Points | None:
+    from pathveil.raw.sources.degrees import arrow_degrees
+
+    if columns.latitude is None or columns.longitude is None:
+        return None
+    return Points.of(
+        arrow_degrees(_array(batch, columns.latitude), columns.latitude),
+        arrow_degrees(_array(batch, columns.longitude), columns.longitude),
+    )
+
+
+def _array(batch: Any, column: str) -> Any:
+    """A column as an Arrow array, without its extension type."""
+    import pyarrow as pa
+
+    from pathveil.raw.sources.text_values import uuid_texts
+
+    array = batch.column(column)
+    if not isinstance(array, pa.ExtensionArray):
+        return array
+    if array.type.extension_name == "arrow.uuid":
+        return uuid_texts(array.storage)
+    return array.storage
+
+
+# Tables in memory: anything that exports an Arrow stream (pyarrow, polars, DuckDB …).
+
 
 UNREADABLE = (
     "The table can't be read through Arrow; convert its columns to text, whole numbers, dates or "

@@ -6,8 +6,7 @@ Decided from column names alone: they are the schema, which is public; the rows 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pathveil.errors import ParameterError
-from pathveil.suggestions import did_you_mean
+from pathveil.errors import ParameterError, did_you_mean
 
 ROLES = ("unit", "trajectory", "order", "location")
 

@@ -11,11 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from pathveil.errors import InputError
-from pathveil.model.universe import Universe
 from pathveil.progress_reports import report_progress
 from pathveil.raw.sources.columns import Columns, resembles_columns
-from pathveil.raw.sources.failures import attempt
-from pathveil.raw.sources.raw_rows import RawRows
+from pathveil.raw.sources.raw_rows import RawRows, attempt
+from pathveil.universe.universe import Universe
 
 _DELIMITERS = (",", ";", "\t", "|")
 _MAX_HEADER = 2**20
@@ -101,10 +100,10 @@ def _parse(
     block: bytes, too_long: int, *, columns: Columns, names: list[str], delimiter: str
 ) -> RawRows:
     """Turn a block of lines into rows."""
-    from pathveil.raw.sources.cells import NO_TEXTS, Points
     from pathveil.raw.sources.csv_lines import split_cells
     from pathveil.raw.sources.degrees import text_degrees
     from pathveil.raw.sources.order_values import text_order_keys
+    from pathveil.raw.sources.text_columns import NO_TEXTS, Points
 
     positions = [names.index(name) for name in columns.used]
     cells, malformed = split_cells(block, delimiter, len(names), positions)

@@ -1,15 +1,4 @@
-r"""A CSV file as lines: one line, one row, whatever the lines around it hold.
-
-In CSV at large a quote left open swallows the rows that follow, so one person's stray quote
-would make other people's rows disappear, and one endless cell would stop the whole read. Here a
-row ends where its line ends (``\n``, ``\r`` or both), quoted or not. A line that leaves a quote
-open, has too many or too few cells, or is longer than `MAX_LINE` bytes is dropped on its own.
-Empty lines are no rows. The price: a cell can't hold a line break.
-
-A quote opens a quoted part at the start of a cell only. In it delimiters are ordinary and two
-quotes are one; after it the cell goes on as it is. That is what Python's csv module does with
-a single line.
-"""
+"""Which bytes are text: UTF-8, checked one value at a time."""
 
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -18,7 +7,64 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import njit
-from pathveil.raw.sources.cells import Texts
+from pathveil.raw.sources.text_columns import Texts
+
+# ruff: noqa: PLR2004  (the bounds of Unicode's own table)
+
+
+@njit(cache=True, nogil=True)
+def is_text_bytes(data: NDArray[np.uint8], start: int, stop: int) -> bool:
+    """Whether bytes are UTF-8 without a NUL, and not empty."""
+    if start == stop:
+        return False
+    while start < stop:
+        length = 1 if 0 < data[start] < 0x80 else _sequence_length(data, start, stop)
+        if length == 0:
+            return False
+        start += length
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _sequence_length(data: NDArray[np.uint8], start: int, stop: int) -> int:
+    """The length of the multi-byte character that starts here, or 0 if it is malformed.
+
+    Unicode 16, table 3-7: overlong forms, surrogates and code points past U+10FFFF are refused.
+    """
+    first = data[start]
+    low, high = 0x80, 0xBF
+    if 0xC2 <= first <= 0xDF:
+        length = 2
+    elif 0xE0 <= first <= 0xEF:
+        length = 3
+        low = 0xA0 if first == 0xE0 else 0x80
+        high = 0x9F if first == 0xED else 0xBF
+    elif 0xF0 <= first <= 0xF4:
+        length = 4
+        low = 0x90 if first == 0xF0 else 0x80
+        high = 0x8F if first == 0xF4 else 0xBF
+    else:
+        return 0
+    if start + length > stop or not low <= data[start + 1] <= high:
+        return 0
+    for i in range(start + 2, start + length):
+        if not 0x80 <= data[i] <= 0xBF:
+            return 0
+    return length
+
+
+# A CSV file as lines: one line, one row, whatever the lines around it hold.
+#
+# In CSV at large a quote left open swallows the rows that follow, so one person's stray quote
+# would make other people's rows disappear, and one endless cell would stop the whole read. Here a
+# row ends where its line ends (``\n``, ``\r`` or both), quoted or not. A line that leaves a quote
+# open, has too many or too few cells, or is longer than `MAX_LINE` bytes is dropped on its own.
+# Empty lines are no rows. The price: a cell can't hold a line break.
+#
+# A quote opens a quoted part at the start of a cell only. In it delimiters are ordinary and two
+# quotes are one; after it the cell goes on as it is. That is what Python's csv module does with
+# a single line.
+
 
 MAX_LINE = 2**20
 BLOCK = 2**20

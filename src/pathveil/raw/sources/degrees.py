@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import InputError
-from pathveil.raw.sources.cells import OrderKeys, Texts
 from pathveil.raw.sources.order_text import ONE
 from pathveil.raw.sources.order_values import arrow_order_keys, text_order_keys
+from pathveil.raw.sources.text_columns import OrderKeys, Texts
 from pathveil.raw.sources.text_values import decoded
 
 _SCALE = 10**12

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.raw.discretize import Places
-from pathveil.raw.sources.cells import NO_TEXTS, OrderKeys, Texts
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.sources.text_codes import MALFORMED, hash_texts, repeats
+from pathveil.raw.sources.text_columns import NO_TEXTS, OrderKeys, Texts
 from pathveil.raw.sources.unit_text import UnitTexts
 
 

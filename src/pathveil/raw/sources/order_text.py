@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import njit
-from pathveil.raw.sources.cells import UNREADABLE
+from pathveil.raw.sources.text_columns import UNREADABLE
 
 ONE = 10**18  # fractions are counted in units of 10⁻¹⁸
 LARGEST = 2**63 - 1

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import InputError
-from pathveil.raw.sources.cells import UNREADABLE, OrderKeys, Texts
 from pathveil.raw.sources.order_text import LARGEST, ONE, TIMESTAMP, parse_order
+from pathveil.raw.sources.text_columns import UNREADABLE, OrderKeys, Texts
 from pathveil.raw.sources.text_values import decoded, is_text, text_buffers
 
 FIRST_SECOND = -62_167_219_200  # 0000-01-01T00:00:00Z

@@ -17,13 +17,11 @@ from uuid import UUID
 import numpy as np
 
 from pathveil.errors import InputError
-from pathveil.model.universe import Universe
-from pathveil.raw.sources.arrow_columns import PIECE_ROWS, is_list_type, table_pieces
-from pathveil.raw.sources.arrow_table import UNREADABLE
+from pathveil.raw.sources.arrow_table import PIECE_ROWS, UNREADABLE, is_list_type, table_pieces
 from pathveil.raw.sources.columns import Columns
-from pathveil.raw.sources.failures import attempt
-from pathveil.raw.sources.raw_rows import RawRows
+from pathveil.raw.sources.raw_rows import RawRows, attempt
 from pathveil.raw.sources.text_values import LARGEST_EXACT_FLOAT
+from pathveil.universe.universe import Universe
 
 
 class PandasFrame:

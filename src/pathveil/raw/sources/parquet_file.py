@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from pathveil.errors import InputError
-from pathveil.model.universe import Universe
 from pathveil.progress_reports import report_progress
-from pathveil.raw.sources.arrow_columns import PIECE_ROWS, is_list_type, table_pieces
+from pathveil.raw.sources.arrow_table import PIECE_ROWS, is_list_type, table_pieces
 from pathveil.raw.sources.columns import Columns
-from pathveil.raw.sources.failures import attempt
-from pathveil.raw.sources.raw_rows import RawRows
+from pathveil.raw.sources.raw_rows import RawRows, attempt
+from pathveil.universe.universe import Universe
 
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 

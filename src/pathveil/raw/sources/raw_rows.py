@@ -1,15 +1,45 @@
-"""What every source gives: its columns' names, and its rows piece by piece."""
+"""What every source gives: names of columns, rows piece by piece, failures in our words."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.model.universe import Universe
-from pathveil.raw.sources.cells import OrderKeys, Points, Texts
+from pathveil.errors import InputError, PathveilError
 from pathveil.raw.sources.columns import Columns
+from pathveil.raw.sources.text_columns import OrderKeys, Points, Texts
+from pathveil.universe.universe import Universe
+
+T = TypeVar("T")
+
+
+def attempt(call: Callable[[], T], problem: str) -> T:
+    """Run a call into a library; if it fails, say ``problem`` and nothing of its own.
+
+    The new error is raised outside the handler, so that not even its ``__context__`` leads back
+    to the original message.
+
+    Args:
+        call: what to run.
+        problem: the whole message of the error. It must not hold a value of the data.
+
+    Raises:
+        InputError: if ``call`` fails with anything but an error of our own.
+    """
+    try:
+        return call()
+    except PathveilError:
+        raise
+    except MemoryError:
+        problem = f"Not enough memory. {problem}"
+    except Exception:  # noqa: BLE001, S110  (whatever it is, its message may quote a cell)
+        pass
+    raise InputError(problem)
+
+
+# What every source gives: its columns' names, and its rows piece by piece.
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pathveil.errors import InputError
-from pathveil.model.universe import Universe
 from pathveil.raw.sources.columns import Columns
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.sources.text_values import refused_float
+from pathveil.universe.universe import Universe
 
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _FLOATS = ("float", "double", "array<float>", "array<double>")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import njit
-from pathveil.raw.sources.cells import Texts
-from pathveil.raw.sources.utf8 import is_text_bytes
+from pathveil.raw.sources.csv_lines import is_text_bytes
+from pathveil.raw.sources.text_columns import Texts
 
 MALFORMED: Final = np.uint64(0)  # the hash of a text that can't be used; no other text has it
 UNKNOWN: Final = -1

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pathveil.errors import InputError
-from pathveil.raw.sources.cells import Texts
+from pathveil.raw.sources.text_columns import Texts
 
 LARGEST_EXACT_FLOAT = 2.0**53
 _UUID_DIGITS = [place for place in range(36) if place not in {8, 13, 18, 23}]

@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import njit
-from pathveil.raw.sources.cells import Texts
+from pathveil.raw.sources.csv_lines import is_text_bytes
 from pathveil.raw.sources.text_codes import copied, hash_texts
+from pathveil.raw.sources.text_columns import Texts
 from pathveil.raw.sources.text_values import text_buffers
-from pathveil.raw.sources.utf8 import is_text_bytes
 
 _AS_IT_IS, _SHORTER, _REWRITTEN = 0, 1, 2
 _ASCII, _DELETE, _SPACE = 0x80, 0x7F, 0x20

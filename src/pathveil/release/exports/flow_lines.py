@@ -1,15 +1,21 @@
 """Flows as lines on a map: from one place to another, and how many."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pathveil.analysis.flows import PairCounts, origin_destination, transitions
+from pathveil.core.paths import WeightedPaths
 from pathveil.errors import ParameterError, ReleaseError
-from pathveil.model.paths import WeightedPaths
+from pathveil.progress_reports import portion, report_progress
+from pathveil.promise.certificate import NOT_PRIVATE
 from pathveil.release.exports.published import Published
 
 FLOWS: Final[dict[str, Callable[[WeightedPaths], PairCounts]]] = {
@@ -68,3 +74,93 @@ def flow_lines(release: Published, flows: str) -> FlowLines:
         counts=pairs.counts[has_line],
         ends=np.stack((points[first], points[second]), axis=1),
     )
+
+
+# Flows as GeoJSON (RFC 7946): a feature per flow, longitude before latitude.
+
+
+_COUNTING = 0.3  # of the time, the rest is writing; about
+_TOLD_EVERY = 1 << 12  # features between two reports of progress
+
+
+def flows_geojson(release: Published, flows: str) -> dict[str, Any]:
+    """See `Release.flows_geojson`."""
+    return {**_head(release), "features": list(_features(release, flows))}
+
+
+def write_geojson(release: Published, path: Path, flows: str) -> None:
+    """Write the flows of a release, feature by feature."""
+    head = json.dumps(_head(release), ensure_ascii=False).removesuffix("}")
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f'{head}, "features": [')
+        for number, feature in enumerate(_features(release, flows)):
+            file.write(", " if number else "")
+            file.write(json.dumps(feature, ensure_ascii=False))
+        file.write("]}\n")
+
+
+def _head(release: Published) -> dict[str, Any]:
+    head = {"type": "FeatureCollection"}
+    return head if release.is_private else {"status": NOT_PRIVATE, **head}
+
+
+def _features(release: Published, flows: str) -> Iterator[dict[str, Any]]:
+    lines = flow_lines(release, flows)
+    every = zip(
+        lines.origin, lines.destination, lines.counts.tolist(), lines.ends.tolist(), strict=True
+    )
+    for number, (origin, destination, count, ends) in enumerate(every):
+        if number % _TOLD_EVERY == 0:
+            with portion(_COUNTING, 1):
+                report_progress(number, len(lines.origin))
+        yield {
+            "type": "Feature",
+            "geometry": {"type": "LineString", "coordinates": ends},
+            "properties": {"origin": origin, "destination": destination, "count": count},
+        }
+
+
+# Flows as GeoParquet 1.1: lines in well-known binary, longitude and latitude (OGC:CRS84).
+
+
+# Well-known binary of a line of two points, little-endian.
+_LINE = np.dtype(
+    [("order", "u1"), ("type", "<u4"), ("points", "<u4"), ("coordinates", "<f8", (2, 2))]
+)
+_LITTLE_ENDIAN, _LINE_STRING = 1, 2
+
+
+def write_geoparquet(release: Published, path: Path, flows: str) -> None:
+    """Write the flows of a release: origin, destination, count and geometry."""
+    lines = flow_lines(release, flows)
+    report_progress(1, 3)
+    table = pa.table(
+        {
+            "origin": pa.array(lines.origin, pa.string()),
+            "destination": pa.array(lines.destination, pa.string()),
+            "count": pa.array(lines.counts),
+            "geometry": _well_known_binary(lines.ends),
+        }
+    )
+    report_progress(2, 3)
+    metadata = {"geo": json.dumps(_metadata(lines.ends))}
+    if not release.is_private:
+        metadata["pathveil"] = NOT_PRIVATE
+    pq.write_table(table.replace_schema_metadata(metadata), path, compression="zstd")
+
+
+def _well_known_binary(ends: NDArray[np.float64]) -> Any:
+    lines = np.empty(len(ends), dtype=_LINE)
+    lines["order"], lines["type"], lines["points"] = _LITTLE_ENDIAN, _LINE_STRING, 2
+    lines["coordinates"] = ends
+    offsets = np.arange(len(ends) + 1, dtype=np.int32) * _LINE.itemsize
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(lines.tobytes())]
+    return pa.Array.from_buffers(pa.binary(), len(ends), buffers)
+
+
+def _metadata(ends: NDArray[np.float64]) -> dict[str, Any]:
+    column: dict[str, Any] = {"encoding": "WKB", "geometry_types": ["LineString"]}
+    if len(ends):
+        points = ends.reshape(-1, 2)
+        column["bbox"] = [*points.min(axis=0).tolist(), *points.max(axis=0).tolist()]
+    return {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}

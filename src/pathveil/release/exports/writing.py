@@ -1,22 +1,54 @@
-"""Write a release as one file of another format: whole or not at all."""
+"""A release as a table in memory: Arrow, pandas, polars."""
 
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from pathveil.errors import ParameterError, ReleaseError
-from pathveil.model.certificate import CERTIFICATE_FILE, NOT_PRIVATE
-from pathveil.release.csv_cells import escape
-from pathveil.release.exports.column_names import ColumnNames, choose_names
-from pathveil.release.exports.flow_lines import FLOWS
-from pathveil.release.exports.geojson import write_geojson
-from pathveil.release.exports.geoparquet import write_geoparquet
-from pathveil.release.exports.published import Published
+from pathveil.core.texts import escape
+from pathveil.errors import ParameterError, ReleaseError, did_you_mean
+from pathveil.folders import staged_file
+from pathveil.promise.certificate import CERTIFICATE_FILE, NOT_PRIVATE
+from pathveil.release.exports.flow_lines import FLOWS, write_geojson, write_geoparquet
+from pathveil.release.exports.published import ColumnNames, Published, choose_names
 from pathveil.release.exports.visit_rows import visit_batches
 from pathveil.release.exports.xes import write_xes
-from pathveil.release.staging import staged_file
-from pathveil.suggestions import did_you_mean
+
+
+def to_arrow(release: Published, names: str) -> Any:
+    """See `Release.to_arrow`."""
+    import pyarrow as pa
+
+    from pathveil.release.exports.published import choose_names
+    from pathveil.release.exports.visit_rows import visit_batches
+
+    schema, batches = visit_batches(release, choose_names(names))
+    return pa.Table.from_batches(batches, schema)
+
+
+def to_pandas(release: Published, names: str) -> Any:
+    """See `Release.to_pandas`."""
+    _check_installed("pandas")
+    return to_arrow(release, names).to_pandas()
+
+
+def to_polars(release: Published, names: str) -> Any:
+    """See `Release.to_polars`."""
+    _check_installed("polars")
+    import polars as pl
+
+    return pl.from_arrow(to_arrow(release, names))
+
+
+def _check_installed(package: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(package) is None:
+        raise ParameterError(f"That needs {package}: pip install {package}.")
+
+
+# Write a release as one file of another format: whole or not at all.
+
 
 FORMATS: Final = ("csv", "parquet", "geojson", "geoparquet", "xes")
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from pathveil.model.certificate import NOT_PRIVATE
 from pathveil.progress_reports import report_progress
+from pathveil.promise.certificate import NOT_PRIVATE
 from pathveil.release.exports.published import Published, check_number_of_visits
-from pathveil.release.exports.slot_times import slot_datetimes
+from pathveil.release.exports.visit_rows import slot_datetimes
 
 _HEAD = """\
 <?xml version="1.0" encoding="UTF-8"?>

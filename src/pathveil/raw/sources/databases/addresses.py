@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pathveil.errors import InputError, ParameterError
-from pathveil.raw.sources.databases.statements import checked_query
+from pathveil.raw.sources.databases.queries import checked_query
 
 if TYPE_CHECKING:
-    from pathveil.raw.sources.databases.query_source import QuerySource
+    from pathveil.raw.sources.databases.queries import QuerySource
 
 Kind = Literal["postgresql", "duckdb", "sqlite"]
 
@@ -67,7 +67,7 @@ def open_database(kind: Kind, place: str, query: str | None, table: str | None) 
         ParameterError: unless either a query or a table is given.
         InputError: if the database can't be opened or does not understand the query.
     """
-    from pathveil.raw.sources.databases.query_source import QuerySource
+    from pathveil.raw.sources.databases.queries import QuerySource
 
     rows = checked_query(query, table)
     if kind == "postgresql":

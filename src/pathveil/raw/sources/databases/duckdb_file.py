@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pathveil.errors import InputError, ParameterError
-from pathveil.raw.sources.arrow_columns import PIECE_ROWS
-from pathveil.raw.sources.databases.asking import ask
+from pathveil.raw.sources.arrow_table import PIECE_ROWS
+from pathveil.raw.sources.databases.queries import ask
 
 # Without a temporary directory a query that does not fit into memory fails: nothing is spilled.
 _OPENING = {

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from pathveil.errors import ParameterError
-from pathveil.raw.sources.arrow_columns import is_list_type
-from pathveil.raw.sources.databases.asking import ask
+from pathveil.raw.sources.arrow_table import is_list_type
+from pathveil.raw.sources.databases.queries import ask
 
 _CONNECT_SECONDS = 10
 

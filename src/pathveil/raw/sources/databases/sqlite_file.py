@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from pathveil.raw.sources.arrow_columns import PIECE_ROWS
-from pathveil.raw.sources.databases.asking import ask
+from pathveil.raw.sources.arrow_table import PIECE_ROWS
+from pathveil.raw.sources.databases.queries import ask
 from pathveil.raw.sources.text_values import float_texts
 
 _ALLOWED = {

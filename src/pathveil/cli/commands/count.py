@@ -1,0 +1,80 @@
+"""``pathveil count``: how many released trajectories went there?"""
+
+from typing import Annotated
+
+import typer
+
+from pathveil.cli import completion
+from pathveil.cli.options import shared, trips
+
+
+def count(
+    directory: shared.Bundle,
+    locations: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="STOP...",
+            help="Location labels; STOP@07:00-10:00 asks for a visit in that time window.",
+            autocompletion=completion.released_locations,
+            show_default=False,
+        ),
+    ],
+    ordered: Annotated[
+        bool, typer.Option("--ordered", help="Visited in this order (others may lie between).")
+    ] = False,
+    prefix: Annotated[
+        bool, typer.Option("--prefix", help="The trajectory starts with exactly these.")
+    ] = False,
+    between: trips.Between = None,
+    json: shared.Json = False,
+) -> None:
+    """Count the released trajectories that visit all the given locations.
+
+    For a calibrated release the answer comes with an interval that is meant to hold the true count
+    in 90% of random questions; --ordered and --prefix have none.
+
+    Example: `pathveil count release S0001 S0002 --ordered`
+
+    A in the morning, then B: `pathveil count release A@07:00-10:00 B --ordered`
+    """
+    from pathveil.analysis.timed_queries import read_step
+    from pathveil.cli.console import open_release, print_json, stdout_console, warn_if_injected
+    from pathveil.errors import QueryError
+
+    if ordered and prefix:
+        raise QueryError("Choose one of --ordered and --prefix.")
+    release = open_release(directory)
+    asked = trips.within(release, between)
+    steps = [read_step(text, release.universe) for text in locations]
+    if ordered:
+        answer = asked.count_ordered(steps)
+    elif prefix:
+        answer = asked.count_prefix(steps)
+    else:
+        answer = asked.count(steps)
+    if json:
+        kind = "ordered" if ordered else "prefix" if prefix else "all"
+        print_json(
+            {
+                "locations": locations,
+                "query": kind,
+                "between": between,
+                "count": int(answer),
+                **_interval(answer),
+                "status": release.certificate.status,
+            }
+        )
+        return
+    console = stdout_console()
+    warn_if_injected(release)
+    has_interval = _interval(answer)["level"] is not None
+    console.print(str(answer) if has_interval else f"{answer:,}", highlight=False)
+
+
+def _interval(answer: int) -> dict[str, object]:
+    """The interval of an answer; None where it has none."""
+    from pathveil.core.estimates import Estimate
+
+    if not isinstance(answer, Estimate) or answer.level is None:
+        return {"low": None, "high": None, "level": None}
+    return {"low": answer.low, "high": answer.high, "level": answer.level}

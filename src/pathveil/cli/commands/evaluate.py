@@ -1,0 +1,188 @@
+"""``pathveil evaluate``: raw data against a release. INTERNAL: its figures are not private."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pathveil.cli.options import shared, trips
+
+if TYPE_CHECKING:
+    from pathveil.release.release import Release
+    from pathveil.trials.evaluation.measures import Evaluation
+
+_EVALUATION = "The evaluation"
+
+
+def evaluate(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help="The CSV or Parquet file, or the database, that the release was made from.",
+            show_default=False,
+        ),
+    ],
+    directory: shared.Bundle,
+    unit_column: shared.UnitColumn = None,
+    unit_text: trips.UnitText = "normal",
+    trajectory_column: shared.TrajectoryColumn = None,
+    order_column: shared.OrderColumn = None,
+    location_column: shared.LocationColumn = None,
+    latitude_column: trips.LatitudeColumn = None,
+    longitude_column: trips.LongitudeColumn = None,
+    split: trips.Split = "none",
+    repeats: trips.Repeats = "auto",
+    keep: trips.Keep = "first",
+    time_zone: shared.TimeZone = "UTC",
+    universe: trips.SameUniverse = None,
+    time_column: trips.TimeColumn = None,
+    query: shared.Query = None,
+    table: shared.Table = None,
+    queries: Annotated[
+        int,
+        typer.Option(
+            help="Random count queries, in four subsets together.", rich_help_panel=_EVALUATION
+        ),
+    ] = 40_000,
+    patterns: Annotated[
+        int,
+        typer.Option(
+            "--patterns",
+            "-k",
+            help="Top patterns to compare.",
+            min=1,
+            rich_help_panel=_EVALUATION,
+        ),
+    ] = 100,
+    seed: Annotated[
+        int, typer.Option(help="Fixes the random queries.", min=0, rich_help_panel=_EVALUATION)
+    ] = 0,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            help="The HTML page. Its name is given the prefix INTERNAL- if it has none, and it "
+            "may not lie in a release bundle.",
+            rich_help_panel="The output",
+        ),
+    ] = Path("INTERNAL-evaluation.html"),
+    json: shared.Json = False,
+) -> None:
+    """Compare a release with the raw data it was made from. INTERNAL, not private.
+
+    Prints a table of utility measures, each beside the score of an empty release, and writes a
+    page with plots. Give the same column options as for `pathveil publish`: the raw data is
+    bounded to the same number of trajectories per unit as the release says, and compared as such.
+    A release with times needs --time-column: the raw visits are put on its time grid (and cut
+    where it ends), and compared by their locations. With --keep sample another sample is drawn
+    than the one that was published.
+
+    A release with a taxonomy is compared by zones.
+
+    Example: `pathveil evaluate taps.csv release --unit-column card_id --order-column tapped_at
+    --location-column stop`
+    """
+    from pathveil.cli.console import open_release, progress
+    from pathveil.cli.options.reading import read_for_curator
+    from pathveil.raw.sources.databases.addresses import check_request
+    from pathveil.trials.evaluation.charts import altair
+    from pathveil.trials.evaluation.compared import at_one_level
+    from pathveil.trials.evaluation.evaluation_page import evaluation_page
+    from pathveil.trials.evaluation.internal import internal_path, write_internal
+    from pathveil.trials.evaluation.measures import evaluate as measure
+
+    # All that can be refused is refused before a row is read.
+    check_request(source, query, table)
+    trips.check_trip_rules(split, time_zone, repeats, keep, unit_text)
+    page = internal_path(out)
+    altair()
+    release = open_release(directory)
+    trips.check_column(time_column, release)
+    database = read_for_curator(
+        source,
+        trips.same_universe(universe, release.locations),
+        unit=unit_column,
+        trajectory=trajectory_column,
+        order=order_column,
+        location=location_column,
+        latitude=latitude_column,
+        longitude=longitude_column,
+        split=split,
+        repeats=repeats,
+        time_zone=time_zone,
+        time=time_column,
+        time_grid=release.time_grid,
+        max_trajectories_per_unit=release.parameters.max_trajectories_per_unit,
+        keep=keep,
+        unit_text=unit_text,
+        query=query,
+        table=table,
+    )
+    with progress("Measuring", total=1) as done:
+        evaluation = measure(
+            *at_one_level(database, release),
+            height=release.parameters.height,
+            queries=queries,
+            patterns=patterns,
+            seed=seed,
+            progress=lambda some, every: done(some / every),
+        )
+    with progress("Drawing"):
+        html = evaluation_page(evaluation, release.parameters, is_private=release.is_private)
+    _print(evaluation, release, write_internal(page, html), json=json)
+
+
+def _print(evaluation: "Evaluation", release: "Release", page: Path, *, json: bool) -> None:
+    from pathveil.cli.console import print_json, print_table, stdout_console
+    from pathveil.trials.evaluation.internal import NOTICE, number, stamped
+
+    if json:
+        print_json(stamped({**_values(evaluation, release), "page": str(page)}))
+        return
+    console = stdout_console()
+    console.print(NOTICE, style="bold red")
+    groups = dict.fromkeys(figure.measure.group for figure in evaluation.figures)
+    for group in groups:
+        print_table(
+            group,
+            ["measure", "release", "empty release", "better"],
+            [
+                (
+                    figure.measure.name,
+                    number(figure.release),
+                    number(figure.empty),
+                    figure.measure.better,
+                )
+                for figure in evaluation.figures
+                if figure.measure.group == group
+            ],
+            numbers={1, 2},
+        )
+    console.print(
+        "The raw data is compared as bounded for the release: at most "
+        f"{release.parameters.max_trajectories_per_unit} per unit.",
+        highlight=False,
+    )
+    if release.parameters.taxonomy is not None:
+        console.print("The release has zones: every visit, raw or released, is told by its zone.")
+    console.print("The page is", style="bold", end=" ")
+    console.print(str(page), markup=False, highlight=False)
+
+
+def _values(evaluation: "Evaluation", release: "Release") -> dict[str, object]:
+    return {
+        "max_trajectories_per_unit": release.parameters.max_trajectories_per_unit,
+        "status": release.certificate.status,
+        "measures": {
+            figure.measure.key: {
+                "name": figure.measure.name,
+                "group": figure.measure.group,
+                "release": figure.release,
+                "empty_release": figure.empty,
+                "better": figure.measure.better,
+            }
+            for figure in evaluation.figures
+        },
+    }

@@ -1,0 +1,49 @@
+"""``pathveil patterns``: the most frequent sequential patterns of a release."""
+
+from typing import Annotated
+
+import typer
+
+from pathveil.cli.options import shared, trips
+
+
+def patterns(
+    directory: shared.Bundle,
+    k: Annotated[int, typer.Option("-k", help="How many patterns.")] = 50,
+    contiguous: Annotated[
+        bool, typer.Option("--contiguous", help="Only locations visited one right after another.")
+    ] = False,
+    min_length: Annotated[int, typer.Option(help="Fewest locations in a pattern.")] = 1,
+    max_length: Annotated[int | None, typer.Option(help="Most locations in a pattern.")] = None,
+    between: trips.Between = None,
+    json: shared.Json = False,
+) -> None:
+    """Show the top-k sequential patterns: locations that many trajectories visit in this order.
+
+    Ties: the shorter pattern first, then the universe's order.
+
+    Example: `pathveil patterns release -k 20 --min-length 2`
+    """
+    from pathveil.cli.console import open_release, print_json, print_table, reported_progress
+
+    release = open_release(directory)
+    with reported_progress("Mining"):
+        found = trips.within(release, between).top_patterns(
+            k, contiguous=contiguous, min_length=min_length, max_length=max_length
+        )
+    if json:
+        print_json(
+            {
+                "patterns": [{"locations": p.locations, "support": p.support} for p in found],
+                "status": release.certificate.status,
+            }
+        )
+        return
+    stamp = "" if release.is_private else "NOT PRIVATE: "
+    when = "" if between is None else f" in {between}"
+    print_table(
+        f"{stamp}Top {k} sequential patterns{when}",
+        ["rank", "locations", "trajectories"],
+        [(i, " → ".join(p.locations), p.support) for i, p in enumerate(found, start=1)],
+        numbers={0, 2},
+    )

@@ -1,0 +1,462 @@
+"""What `pathveil plan` says about choices: c, a height and a universe that are still open."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+
+import typer
+
+from pathveil.cli.options import planning, shared, trips
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from pathveil.core.parameters import Parameters
+    from pathveil.trials.forecasting.forecast import SimulatedForecast
+
+
+SIZES = (100, 1_000, 10_000)
+
+
+def choices_as_json(parameters: "Parameters") -> dict[str, object]:
+    """For scripts: what other numbers of trajectories per unit would cost, and what is open."""
+    from pathveil.statistics.contribution_forecast import contribution_forecasts
+
+    return {
+        "delta": str(parameters.delta),
+        "height_is_open": parameters.height_is_open,
+        "choices_of_c": [
+            {
+                "max_trajectories_per_unit": choice.trajectories,
+                "epsilon_per_trip": str(choice.epsilon_per_trip),
+                "noise": choice.noise,
+                "smallest_count_likely_to_survive": choice.survives,
+            }
+            for choice in contribution_forecasts(parameters)
+        ],
+    }
+
+
+def print_choices(parameters: "Parameters") -> None:
+    """A table of c with advice, and what is still open."""
+    from pathveil.cli.console import print_table, stdout_console
+    from pathveil.statistics.contribution_forecast import ADVICE, contribution_forecasts
+
+    own = parameters.max_trajectories_per_unit
+    print_table(
+        "Other numbers of trajectories per unit (c) with the same ε",
+        ["c", "ε/c", "noise per count", "a path needs about so many trajectories"],
+        [
+            (
+                f"{choice.trajectories} (this plan)"
+                if choice.trajectories == own
+                else choice.trajectories,
+                str(choice.epsilon_per_trip),
+                f"{choice.noise:,.1f}",
+                f"{choice.survives:,}",
+            )
+            for choice in contribution_forecasts(parameters)
+        ],
+        numbers={0, 1, 2, 3},
+    )
+    console = stdout_console()
+    for line in (ADVICE, *_open_choices(parameters)):
+        console.print(line, highlight=False)
+
+
+def _open_choices(parameters: "Parameters") -> list[str]:
+    """What a run will choose from the data, and what it pays for that."""
+    said = [
+        f"From ε, {one.budget} goes to {one.name} (noise ± {_noise(one.epsilon)}): {one.rule}."
+        for one in parameters.preparations
+    ]
+    if parameters.height_is_open:
+        said.append(
+            f"The height is not chosen yet; all of this is for the largest, {parameters.height}."
+        )
+    return said
+
+
+def _noise(epsilon: "Fraction") -> str:
+    from pathveil.core.tree_forecast import noise_deviation
+
+    return f"{noise_deviation(epsilon):,.1f}"
+
+
+def discovery_as_json(parameters: "Parameters") -> dict[str, Any]:
+    """For scripts: what can be said before the universe is known."""
+    found = _discovery(parameters)
+    return {
+        "epsilon": str(parameters.budget),
+        "delta": str(parameters.delta),
+        "height": parameters.height,
+        "height_is_open": parameters.height_is_open,
+        "max_trajectories_per_unit": parameters.max_trajectories_per_unit,
+        "discovery": {
+            "budget": str(parameters.preparations[0].budget),
+            "threshold": found.threshold,
+            "smallest_count_likely_to_be_named": found.needed,
+        },
+        "if_the_universe_has": {
+            str(size): {"noise": noise, "smallest_count_likely_to_survive": survives}
+            for size, (noise, survives) in found.sizes.items()
+        },
+    }
+
+
+def print_discovery(parameters: "Parameters") -> None:
+    """What can be said before the universe is known: what labels and paths need to be seen."""
+    from pathveil.cli.console import print_table, stdout_console
+
+    found = _discovery(parameters)
+    print_table(
+        f"Forecast for ε = {parameters.budget}, δ = {parameters.delta}, an unknown universe",
+        ["if so many are named", "noise per count", "a path needs about so many trajectories"],
+        [
+            (f"{size:,}", f"{noise:,.1f}", f"{survives:,}")
+            for size, (noise, survives) in found.sizes.items()
+        ],
+        numbers={0, 1, 2},
+    )
+    console = stdout_console()
+    for line in (
+        f"A label needs about {found.needed:,} trajectories to be named (with 95% certainty).",
+        *_open_choices(parameters),
+        "For a whole forecast, say how many you expect: --universe-size N.",
+    ):
+        console.print(line, highlight=False)
+
+
+class _Discovery(NamedTuple):
+    """θ of a label, the count with which it is named, and (noise, survivor) by size of |L|."""
+
+    threshold: int
+    needed: int
+    sizes: dict[int, tuple[float, int]]
+
+
+def _discovery(parameters: "Parameters") -> _Discovery:
+    from pathveil.core.preparations import discovery_threshold
+    from pathveil.core.tree_forecast import noise_deviation, smallest_survivor
+    from pathveil.statistics.contribution_forecast import first_level
+
+    naming = parameters.preparations[0]
+    contribution = parameters.max_trajectories_per_unit
+    threshold = discovery_threshold(naming.epsilon, contribution, naming.delta)
+    sizes = {}
+    for size in SIZES:
+        epsilon, least = first_level(parameters.with_universe_size(size))
+        sizes[size] = (noise_deviation(epsilon), smallest_survivor(least, epsilon))
+    return _Discovery(threshold, smallest_survivor(threshold, naming.epsilon), sizes)
+
+
+# The part of `pathveil plan` that simulates: options, progress, tables and the page.
+
+
+_PANEL = "What the data may look like (never look at it to tell)"
+
+Trajectories: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--trajectories",
+        metavar="N",
+        help="About how many trajectories you expect. Simulated ones of that number are then "
+        "published with the real mechanism, to show what survives and how accurate it is.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Length: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--length",
+        metavar="X",
+        help="With --trajectories: how many locations a trajectory has on average. "
+        "[default: 6.7, a week of transit taps]",
+        rich_help_panel=_PANEL,
+    ),
+]
+Page: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="With --trajectories: draw it as an HTML page that works offline; an earlier one is "
+        "replaced.",
+        rich_help_panel="The output",
+    ),
+]
+
+
+def check_simulation(
+    trajectories: int | None, length: float | None, page: Path | None, parameters: "Parameters"
+) -> None:
+    """Refuse what can't be simulated or drawn, before it is.
+
+    Raises:
+        ParameterError: if so.
+    """
+    from pathveil.errors import ParameterError
+
+    if trajectories is None:
+        if length is not None or page is not None:
+            raise ParameterError(
+                "--length and --out are for a simulated forecast: say how many trajectories you "
+                "expect with --trajectories N."
+            )
+        return
+    from pathveil.trials.forecasting.forecast import check_can_be_simulated
+    from pathveil.trials.forecasting.plan_page import check_page
+    from pathveil.trials.forecasting.shape import Shape
+
+    Shape.expected(trajectories, length, parameters.universe_size)
+    check_can_be_simulated(parameters)
+    if page is not None:
+        check_page(page)
+
+
+def simulate_plan(
+    trajectories: int,
+    length: float | None,
+    page: Path | None,
+    choices: "Callable[[Fraction], Parameters]",
+) -> "SimulatedForecast":
+    """Simulate with a progress bar, and draw the page if there is to be one."""
+    from pathveil.cli.console import progress
+    from pathveil.trials.forecasting.forecast import forecast
+    from pathveil.trials.forecasting.plan_page import write_page
+    from pathveil.trials.forecasting.shape import Shape
+
+    expected = Shape.expected(trajectories, length, choices(Fraction(1)).universe_size)
+    with progress("Publishing simulated trajectories", total=1) as done:
+        result = forecast(expected, choices, progress=done)
+    if page is not None:
+        write_page(result, page)
+    return result
+
+
+def print_simulation(result: "SimulatedForecast", page: Path | None) -> None:
+    """The tables, and what they are not."""
+    from pathveil.cli.console import print_table, stdout_console
+    from pathveil.trials.forecasting.forecast_tables import WHAT_IT_IS, tables
+
+    console = stdout_console()
+    shape = result.simulated
+    console.print(
+        f"Simulated: {shape.trajectories:,} trajectories of {shape.mean_length:.1f} locations on "
+        f"average, {shape.universe_size:,} locations.",
+        style="bold",
+        highlight=False,
+    )
+    for table in tables(result):
+        numbers = set(range(1, len(table.columns)))
+        print_table(table.title, table.columns, table.rows, numbers=numbers)
+        if table.note:
+            console.print(table.note, markup=False, highlight=False)
+    for line in (*result.expected.cautions(), WHAT_IT_IS):
+        console.print(line, markup=False, highlight=False)
+    if page is not None:
+        console.print(f"The page is {page}", markup=False, highlight=False)
+
+
+# ``pathveil plan``: what a run would do, from public parameters alone.
+
+
+def plan(
+    height: shared.Height,
+    epsilon: shared.Epsilon = None,
+    epsilon_per_trip: shared.EpsilonPerTrip = None,
+    universe: planning.UniverseFile = None,
+    universe_size: planning.UniverseSize = None,
+    taxonomy: shared.Taxonomy = None,
+    max_trajectories_per_unit: shared.MaxTrajectories = 1,
+    method: shared.Method = shared.DEFAULT_METHOD,
+    threshold: shared.Threshold = "auto",
+    max_nodes: shared.MaxNodes = 20_000_000,
+    time_grid: trips.GridText = None,
+    delta: shared.Delta = None,
+    trajectories: Trajectories = None,
+    length: Length = None,
+    out: Page = None,
+    json: shared.Json = False,
+) -> None:
+    """Forecast the tree's size, the noise and what will survive. Reads no data, spends nothing.
+
+    A table shows what other numbers of trajectories per unit (c) would cost. With --trajectories
+    the real mechanism runs on simulated commuters, for ε and some budgets around it: what
+    survives, and how accurate answers and patterns will be (docs/plan.md).
+
+    Example: `pathveil plan --universe-size 1012 --epsilon 1 --height 12`
+
+    As a picture: `pathveil plan --universe-size 1012 --epsilon 1 --height 12 --trajectories 120000
+    --out plan.html`
+    """
+    from pathveil.cli.console import print_json, stdout_console
+    from pathveil.core.budget import Budget
+
+    budget = Budget.choose(epsilon, epsilon_per_trip, max_trajectories_per_unit)
+    choose = partial(
+        planning.planned_parameters,
+        height=height,
+        universe=universe,
+        universe_size=universe_size,
+        max_trajectories_per_unit=max_trajectories_per_unit,
+        method=method,
+        threshold=threshold,
+        max_nodes=max_nodes,
+        time_grid=time_grid,
+        delta=delta,
+        taxonomy=taxonomy,
+    )
+    parameters = choose(epsilon=str(budget))
+    check_simulation(trajectories, length, out, parameters)
+    simulated = None
+    if trajectories is not None:
+
+        def at(multiple: Fraction) -> "Parameters":
+            return choose(epsilon=str(budget.epsilon * multiple))
+
+        simulated = simulate_plan(trajectories, length, out, at)
+    if json:
+        facts = _as_json(parameters)
+        if simulated is not None:
+            from pathveil.trials.forecasting.forecast_tables import as_json
+
+            page = None if out is None else str(out)
+            facts |= {"simulation": as_json(simulated) | {"page": page}}
+        print_json(facts)
+        return
+    _print(parameters)
+    if simulated is not None:
+        print_simulation(simulated, out)
+    stdout_console().print("Nothing was read or spent.")
+
+
+def _as_json(parameters: "Parameters") -> dict[str, Any]:
+    """By the keys of docs/json.md."""
+    if parameters.universe_is_open:
+        return discovery_as_json(parameters)
+    shared = {
+        "epsilon": str(parameters.budget),
+        "height": parameters.height,
+        "universe_size": parameters.universe_size,
+        "max_trajectories_per_unit": parameters.max_trajectories_per_unit,
+        "time_slots": len(parameters.time_grid) if parameters.time_grid else None,
+        "zones": len(parameters.taxonomy) if parameters.taxonomy else None,
+        **choices_as_json(parameters),
+    }
+    if parameters.how.has_tables:
+        return shared | {"measurements": _measurements(parameters)}
+    from pathveil.core.tree_forecast import Forecast
+
+    forecast = Forecast.of(parameters)
+    return shared | {
+        "threshold": parameters.threshold,
+        "invented_per_node": forecast.invented_per_node,
+        "smallest_count_likely_to_survive": forecast.survives,
+        "levels": [
+            {
+                "level": line.level,
+                "budget": str(line.budget),
+                "noise": line.noise,
+                "invented": line.invented,
+            }
+            for line in forecast.levels
+        ],
+    }
+
+
+def _measurements(parameters: "Parameters") -> list[dict[str, Any]]:
+    """The tables of the calibrated method: their budgets and their noise."""
+    from pathveil.core.tree_forecast import noise_deviation
+    from pathveil.statistics.measurement_plan import MeasurementPlan
+
+    return [
+        {
+            "name": line.name,
+            "budget": str(line.budget),
+            "sensitivity": line.sensitivity,
+            "noise": noise_deviation(line.epsilon),
+        }
+        for line in MeasurementPlan.of(parameters).lines()
+    ]
+
+
+def _print(parameters: "Parameters") -> None:
+    if parameters.universe_is_open:
+        print_discovery(parameters)
+    elif parameters.how.has_tables:
+        _print_measurements(parameters)
+    else:
+        _print_levels(parameters)
+
+
+def _title(parameters: "Parameters") -> str:
+    slots = f", |T| = {len(parameters.time_grid):,}" if parameters.time_grid else ""
+    zones = f", {len(parameters.taxonomy):,} zones" if parameters.taxonomy else ""
+    return f"Forecast for ε = {parameters.budget}, |L| = {parameters.universe_size:,}{slots}{zones}"
+
+
+def _print_measurements(parameters: "Parameters") -> None:
+    from pathveil.cli.console import print_table
+
+    print_table(
+        f"{_title(parameters)}, calibrated",
+        ["measurement", "budget", "one unit adds at most", "noise (standard deviation)"],
+        [
+            (
+                line["name"],
+                f"{float(Fraction(line['budget'])):.4f}",
+                line["sensitivity"],
+                f"{line['noise']:.1f}",
+            )
+            for line in _measurements(parameters)
+        ],
+        numbers={1, 2, 3},
+    )
+    print_choices(parameters)
+
+
+def _print_levels(parameters: "Parameters") -> None:
+    from pathveil.cli.console import print_table, stdout_console
+    from pathveil.core.tree_forecast import Forecast
+
+    forecast = Forecast.of(parameters)
+    print_table(
+        _title(parameters),
+        ["level", "budget", "noise (standard deviation)", "invented nodes, at most"],
+        [
+            (line.level, str(line.budget), f"{line.noise:.1f}", f"{line.invented:.3g}")
+            for line in forecast.levels
+        ],
+        numbers={0, 1, 2, 3},
+    )
+    print_choices(parameters)
+    console = stdout_console()
+    for line in (
+        *_zones(parameters),
+        f"Threshold: a noisy count of {parameters.threshold:,} is kept.",
+        f"A path needs about {forecast.survives:,} trajectories to survive (with 95% certainty).",
+        f"Every node invents {forecast.invented_per_node:.3g} children that nobody visited.",
+    ):
+        console.print(line, highlight=False)
+
+
+def _zones(parameters: "Parameters") -> list[str]:
+    """What zones change, in words: the table is about locations."""
+    from pathveil.core.tree_forecast import noise_deviation, smallest_survivor
+
+    both = parameters.sub_levels
+    if both is None:
+        return []
+    needed = smallest_survivor(both.zone_threshold, both.zone_epsilon)
+    return [
+        (
+            f"Of every level's budget, {both.zone_share} counts zones (noise "
+            f"{noise_deviation(both.zone_epsilon):,.1f}); the figures above are of locations, "
+            "which have the rest."
+        ),
+        f"A path told by zones needs about {needed:,} trajectories to survive.",
+    ]

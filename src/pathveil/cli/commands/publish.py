@@ -1,0 +1,384 @@
+"""Charge the ledger for a command: before the data is opened, and say what stays charged."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from pathveil.cli import aftermath, completion, stopping, streams
+from pathveil.cli.commands.universe import read_universe
+from pathveil.cli.options import engines, shared, signing, trips
+
+if TYPE_CHECKING:
+    from pathveil.core.parameters import Parameters
+    from pathveil.ledger.charges import Account, Charge
+    from pathveil.raw.engines.engine import Engine, Trajectories
+    from pathveil.release.release import Release
+
+
+def account_for(
+    ledger: str | None,
+    dataset: str | None,
+    population: str | None,
+    source: str,
+    *,
+    is_remote: bool = False,
+) -> "Account | None":
+    """What a run will charge; None if it names neither a ledger nor a dataset.
+
+    A file that is not there is refused now: no row of it is needed to know that. A remote input
+    (a cluster's) is looked for when it is read.
+    """
+    from pathveil.cli.options.reading import check_there
+    from pathveil.errors import ParameterError
+
+    if dataset is None:
+        if ledger is not None or population is not None:
+            raise ParameterError(
+                "Say which dataset of the ledger is charged: --dataset NAME. (A ledger comes from "
+                "--ledger or PATHVEIL_LEDGER; to publish without one, leave both out.)"
+            )
+        return None
+    from pathveil.ledger.ledger import Ledger
+
+    if not is_remote:
+        check_there(source)
+    return Ledger.open(ledger).dataset(dataset, population)
+
+
+def check_named(source: str, query: str | None, table: str | None) -> None:
+    """What `check_request` refuses, as far as the input's name tells: nothing is opened."""
+    from pathveil.raw.sources.databases.addresses import named_database
+    from pathveil.raw.sources.databases.queries import checked_query
+
+    if named_database(source) is not None:
+        checked_query(query, table)
+
+
+@contextmanager
+def charged(account: "Account | None", parameters: "Parameters") -> Iterator["Charge | None"]:
+    """Charge, then run the block; if it does not end well, say that the charge stays."""
+    if account is None:
+        yield None
+        return
+    streams.check_open()
+    stopping.check()
+    charge = _charge(account, parameters)
+    aftermath.paid()
+    try:
+        _tell_balance(charge)
+        yield charge
+    except BaseException:
+        _say_even_if_quiet(str(charge))
+        raise
+
+
+def _charge(account: "Account", parameters: "Parameters") -> "Charge":
+    from pathveil.errors import PathveilError
+
+    try:
+        return account.charge(parameters.budget, parameters.delta)
+    except PathveilError:
+        raise
+    except BaseException:  # stopped at the very moment
+        _say_even_if_quiet(
+            f"ε = {parameters.budget} may be charged already: see `pathveil ledger history "
+            f"{account.name}`."
+        )
+        raise
+
+
+def _tell_balance(charge: "Charge") -> None:
+    from pathveil.cli.commands.ledger import warn_if_nearly_spent
+
+    account, now = charge.account, charge.account.ledger.now()
+    dataset = account.ledger.standing().books.dataset(account.name)
+    _say(
+        f"Charged ε = {charge.budget} to {account.name!r}, entry {charge.entry.number}; "
+        f"{dataset.remaining(now, account.population)} of {dataset.limit} remains."
+    )
+    warn_if_nearly_spent(dataset, now)
+
+
+def _say(message: str) -> None:
+    from pathveil.cli.console import stderr_console
+
+    stderr_console().print(message, markup=False, highlight=False, soft_wrap=True)
+
+
+def _say_even_if_quiet(message: str) -> None:
+    from pathveil.cli.console import error_console
+
+    error_console().print(message, markup=False, highlight=False, soft_wrap=True)
+
+
+# ``pathveil publish``: raw trajectories in, a private release out.
+
+
+_MEASURING = 0.3  # of the time of a calibrated release, about; the rest is synthesis
+
+
+def publish(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help="CSV or Parquet file, or a folder or pattern of Parquet files: one row per visit, "
+            "or one row per trajectory with a list of locations. Or a database: postgresql://…, "
+            "or a DuckDB or SQLite file.",
+            show_default=False,
+        ),
+    ],
+    universe: shared.Universe,
+    height: shared.Height,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for the release bundle; it must not exist yet. Only --dry-run does "
+            "without.",
+            rich_help_panel="The output",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: shared.Epsilon = None,
+    epsilon_per_trip: shared.EpsilonPerTrip = None,
+    taxonomy: shared.Taxonomy = None,
+    unit_column: shared.UnitColumn = None,
+    unit_text: trips.UnitText = "normal",
+    trajectory_column: shared.TrajectoryColumn = None,
+    order_column: shared.OrderColumn = None,
+    location_column: shared.LocationColumn = None,
+    latitude_column: trips.LatitudeColumn = None,
+    longitude_column: trips.LongitudeColumn = None,
+    split: trips.Split = "none",
+    repeats: trips.Repeats = "auto",
+    time_column: trips.TimeColumn = None,
+    time_grid: trips.GridText = None,
+    time_zone: shared.TimeZone = "UTC",
+    query: shared.Query = None,
+    table: shared.Table = None,
+    max_trajectories_per_unit: shared.MaxTrajectories = 1,
+    keep: trips.Keep = "first",
+    delta: shared.Delta = None,
+    method: shared.Method = shared.DEFAULT_METHOD,
+    threshold: shared.Threshold = "auto",
+    max_nodes: shared.MaxNodes = 20_000_000,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            help="Charge ε to this dataset of the ledger, before the data is opened, and refuse "
+            "a run over its limit. The name is printed on the certificate.",
+            autocompletion=completion.ledger_datasets,
+            rich_help_panel="The ledger",
+        ),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            help="The data is about this declared population of the dataset only.",
+            rich_help_panel="The ledger",
+        ),
+    ] = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|URL",
+            envvar="PATHVEIL_LEDGER",
+            help="The ledger: a file or postgresql://user@host/database. Default: "
+            "~/.local/share/pathveil/ledger.db.",
+            rich_help_panel="The ledger",
+        ),
+    ] = None,
+    engine: engines.EngineName = "auto",
+    memory: engines.Memory = "2GB",
+    spill: engines.Spill = None,
+    master: engines.Master = None,
+    sign_key: signing.SignKey = None,
+    signer: signing.SignerName = None,
+    csv: Annotated[
+        bool,
+        typer.Option(
+            "--csv",
+            help="Also write the trajectories as CSV.",
+            rich_help_panel="The output",
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Read the data and say what would be dropped, exact numbers for you alone. "
+            "Publishes nothing and charges nothing. Who chooses ε, the height or c by them has "
+            "looked at the data, and no certificate covers that.",
+            rich_help_panel="The ledger",
+        ),
+    ] = False,
+    json: shared.Json = False,
+) -> None:
+    """Publish trajectories under ε-differential privacy.
+
+    Reads the data once, spends exactly ε on it, and writes a bundle that anybody may see. The
+    universe, the height and the threshold are public choices: make them without looking at the
+    data (`pathveil plan` helps).
+
+    Example: `pathveil publish taps.csv --universe stops.csv --unit-column card_id
+    --order-column tapped_at --location-column stop --epsilon 1 --height 12 --out release`
+
+    With zones, where the counts of single stops are small: `--method full --taxonomy zones.csv`,
+    a file with the columns location and zone.
+
+    With times: `--time-column tapped_at --time-grid 1h --time-zone America/Montreal` instead of
+    the order column.
+
+    People with many trips: `--trajectory-column trip -c 10 --keep sample`, and `--epsilon-per-trip
+    0.1` if ε is to be given for each that is used (docs/people.md).
+
+    Without a public list of locations: `--universe discover --delta 1e-9`.
+
+    More data than memory: `--engine duckdb --memory 2GB --spill /var/tmp`, and INPUT may be a
+    folder or a pattern of Parquet files (docs/engines.md).
+    """
+    from pathveil.cli.console import reported_progress
+    from pathveil.cli.options.planning import zones_for
+    from pathveil.cli.options.reading import read_with
+    from pathveil.cli.rehearsal import rehearse
+    from pathveil.cli.summary import print_summary
+    from pathveil.core.budget import Budget
+    from pathveil.core.parameters import Parameters
+    from pathveil.core.preparations import DISCOVER
+    from pathveil.errors import ParameterError
+    from pathveil.folders import check_free, reserve
+    from pathveil.raw.engines.engine import Engine
+    from pathveil.raw.sources.databases.addresses import check_request
+    from pathveil.universe.universe import Universe
+
+    # All that can be refused is refused before a row is read.
+    if out is not None:
+        check_free(out)
+    elif not dry_run:
+        raise ParameterError(
+            "Missing option '--out' / '-o': a new folder for the release. Only --dry-run does "
+            "without."
+        )
+    if master is not None:
+        engines.check_cluster_request(query, table)
+    elif dataset is None:
+        check_request(source, query, table)
+    else:  # charged before the file is opened, be it only to see what kind of file it is
+        check_named(source, query, table)
+    trips.check_trip_rules(split, time_zone, repeats, keep, unit_text)
+    owner = signing.signer_for(sign_key, signer)
+    locations: Universe | Literal["discover"]
+    locations = DISCOVER if universe == DISCOVER else read_universe(universe)
+    grid = trips.grid_for(time_column, time_grid, time_zone)
+    parameters = Parameters.choose(
+        epsilon=Budget.choose(epsilon, epsilon_per_trip, max_trajectories_per_unit),
+        height=height,
+        universe_size=None if isinstance(locations, str) else len(locations),
+        delta=delta,
+        threshold=threshold,
+        method=method,
+        max_trajectories_per_unit=max_trajectories_per_unit,
+        max_nodes=max_nodes,
+        time_grid=grid,
+        taxonomy=zones_for(taxonomy, locations),
+    )
+    chosen = Engine.choose(engine, source, parameters, memory=memory, spill=spill, master=master)
+    _say_choices(parameters, height, chosen)
+    account = account_for(ledger, dataset, population, source, is_remote=master is not None)
+    rules: dict[str, Any] = {
+        "split": split,
+        "repeats": repeats,
+        "time_zone": time_zone,
+        "max_trajectories_per_unit": max_trajectories_per_unit,
+        "keep": keep,
+    }
+    with ExitStack() as stack:
+        place = None
+        if out is not None and not dry_run:
+            place = stack.enter_context(reserve(out, parameters.universe_size))
+            aftermath.await_release(out)
+        if place is not None and account is not None:
+            rehearse(
+                *(chosen, source, parameters, place.staging),
+                has_trips=trajectory_column is not None,
+                csv=csv,
+                **rules,
+            )
+        charge = stack.enter_context(charged(None if dry_run else account, parameters))
+        database = stack.enter_context(
+            read_with(
+                chosen,
+                source,
+                locations,
+                parameters.height,
+                unit=unit_column,
+                trajectory=trajectory_column,
+                order=order_column,
+                location=location_column,
+                latitude=latitude_column,
+                longitude=longitude_column,
+                unit_text=unit_text,
+                query=query,
+                table=table,
+                time=time_column,
+                time_grid=grid,
+                **rules,
+            )
+        )
+        if place is None or out is None:
+            _print_rehearsal(json=json)
+            return
+        release = publish_with_progress(database, parameters, charge)
+        with reported_progress("Writing"):
+            release.write(place, csv=csv, signer=owner)
+    print_summary(release, out, json=json)
+
+
+def _say_choices(parameters: "Parameters", height: str, engine: "Engine") -> None:
+    from pathveil.cli.console import say_step
+
+    known = "unknown" if parameters.universe_is_open else f"{parameters.universe_size:,}"
+    say_step(
+        f"Public choices: ε = {parameters.budget}, height {height}, method {parameters.method}, "
+        f"|L| = {known}, c = {parameters.max_trajectories_per_unit}; engine {engine.name}."
+    )
+
+
+def _print_rehearsal(*, json: bool) -> None:
+    """Constant words: what was read is on stderr, for the curator."""
+    from pathveil.cli.console import print_json, stdout_console
+
+    if json:
+        print_json({"dry_run": True, "charged": False})
+        return
+    stdout_console().print("A dry run: nothing was published, and nothing was charged.")
+
+
+def publish_with_progress(
+    database: "Trajectories", parameters: "Parameters", charge: "Charge | None" = None
+) -> "Release":
+    """Publish with a bar: levels of the tree, or what is measured and then calibrated."""
+    from pathveil.cli.console import progress
+    from pathveil.gate.randomness import Randomness
+    from pathveil.progress_reports import reported_to
+    from pathveil.publishing import publish_with
+
+    is_calibrated = parameters.how.has_tables
+    counting = _MEASURING if is_calibrated else 1.0
+    words = "Measuring and calibrating" if is_calibrated else "Growing the noisy prefix tree"
+    with (
+        progress(words, total=1) as done,
+        reported_to(lambda share: done(counting + (1 - counting) * share)),
+    ):
+        return publish_with(
+            database,
+            parameters,
+            Randomness(),
+            lambda some, every: done(counting * some / every),
+            charge,
+        )

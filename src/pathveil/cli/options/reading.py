@@ -1,0 +1,184 @@
+"""Read raw data for a command, and tell the curator (nobody else) what was dropped."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pathveil.raw.database import TrajectoryDatabase
+    from pathveil.raw.engines.engine import Engine, Trajectories
+    from pathveil.raw.reading import ReadingReport
+    from pathveil.raw.sources.columns import Columns
+    from pathveil.times.time_grid import TimeGrid
+    from pathveil.universe.universe import Universe
+
+
+def read_for_curator(
+    source: str,
+    universe: "Universe | Literal['discover']",
+    *,
+    unit: str | None,
+    trajectory: str | None,
+    order: str | None,
+    location: str | None,
+    latitude: str | None = None,
+    longitude: str | None = None,
+    split: str = "none",
+    repeats: str = "auto",
+    time_zone: str = "UTC",
+    max_trajectories_per_unit: int,
+    keep: str = "first",
+    unit_text: str = "normal",
+    query: str | None = None,
+    table: str | None = None,
+    time: str | None = None,
+    time_grid: "TimeGrid | None" = None,
+) -> "TrajectoryDatabase":
+    """`read_trajectories` with a progress bar; the exact drop counts go to stderr only."""
+    from pathveil.cli.console import reported_progress
+    from pathveil.raw.reading import read_trajectories
+
+    told: list[ReadingReport] = []
+    with reported_progress("Reading"):
+        database = read_trajectories(
+            source,
+            universe,
+            unit=unit,
+            trajectory=trajectory,
+            order=order,
+            location=location,
+            latitude=latitude,
+            longitude=longitude,
+            split=split,
+            repeats=repeats,
+            time_zone=time_zone,
+            max_trajectories_per_unit=max_trajectories_per_unit,
+            keep=keep,
+            unit_text=unit_text,
+            query=query,
+            table=table,
+            time=time,
+            time_grid=time_grid,
+            report=told.append,
+        )
+    _tell(told, timed=time_grid is not None)
+    return database
+
+
+@contextmanager
+def read_with(
+    engine: "Engine",
+    source: str,
+    universe: "Universe | Literal['discover']",
+    height: int,
+    *,
+    time_grid: "TimeGrid | None",
+    **reading: Any,
+) -> "Iterator[Trajectories]":
+    """Read with an engine, forget at the end; the exact drop counts go to stderr only."""
+    from pathveil.cli.console import reported_progress
+
+    told: list[ReadingReport] = []
+    with ExitStack() as stack:
+        with reported_progress("Reading"):
+            reader = engine.open(
+                source, universe, height, report=told.append, time_grid=time_grid, **reading
+            )
+            opened = stack.enter_context(reader)
+        _tell(told, timed=time_grid is not None)
+        yield opened
+
+
+def check_there(source: str) -> None:
+    """Refuse a file that can't be opened, without opening it. A server is not asked.
+
+    Raises:
+        InputError: if it is not there, is a folder without Parquet files, or may not be read.
+    """
+    import os
+
+    from pathveil.errors import InputError
+    from pathveil.raw.sources.databases.addresses import file_of
+    from pathveil.raw.sources.opening import parquet_files
+
+    path = file_of(source)
+    if path is None:
+        return
+    try:
+        files = parquet_files(path) or [path]
+        readable = all(os.access(file, os.R_OK) and not file.is_dir() for file in files)
+    except InputError:
+        raise
+    except (OSError, ValueError):  # a NUL in it
+        readable = False
+    if not readable:
+        raise InputError(f"Can't read {path}: it is not a file that you may read.")
+
+
+def _where(columns: "Columns") -> str:
+    if columns.location is not None:
+        return f"location {columns.location!r}"
+    return f"latitude {columns.latitude!r}, longitude {columns.longitude!r}"
+
+
+def _tell(reports: "list[ReadingReport]", *, timed: bool) -> None:
+    """Say what was dropped; only when the bar is gone, which would share its line with it."""
+    from pathveil.cli.console import stderr_console
+
+    console = stderr_console()
+    for report in reports:
+        _tell_one(report, console, timed=timed)
+
+
+def _tell_one(report: "ReadingReport", console: "Console", *, timed: bool) -> None:
+    columns = report.columns
+    console.print(
+        f"Columns: unit {columns.unit!r}, trajectory {columns.trajectory!r}, "
+        f"order {columns.order!r}, {_where(columns)}.",
+        highlight=False,
+        markup=False,
+    )
+    dropped = {
+        "malformed rows": report.malformed_rows,
+        f"visits outside the universe{' or the time grid' if timed else ''}": (
+            report.visits_outside_universe
+        ),
+        "trajectories over the cap per unit": report.trajectories_over_the_cap,
+        "visits past the end of the time grid": report.visits_past_the_grid,
+        "visits that repeat the one before": report.repeats_collapsed,
+    }
+    if any(dropped.values()):
+        console.print("Dropped (exact numbers: for you alone, do not publish them):")
+        for what, number in dropped.items():
+            if number:
+                console.print(f"  {number:,} {what} of {report.rows:,} rows", highlight=False)
+    else:
+        console.print("No row was dropped.", highlight=False)
+    if report.unit_forms_merged:
+        console.print(
+            f"Units are written in {report.unit_forms_merged:,} forms too many (such as 7, 07 and "
+            "7.0): each was taken for the unit that it is a form of. --unit-text exact does not.",
+            highlight=False,
+            soft_wrap=True,
+        )
+    for advice in _advice(report):
+        console.print(advice, highlight=False, markup=False, soft_wrap=True)
+
+
+def _advice(report: "ReadingReport") -> "Iterator[str]":
+    """What to look at when much was dropped; as exact as the numbers, and for the same eyes."""
+    if report.unreadable_orders:
+        yield (
+            f"{report.unreadable_orders:,} rows: {report.columns.order!r} is neither a number nor "
+            "an ISO 8601 time, such as 2026-03-02T07:58:10."
+        )
+    outside = report.visits_outside_universe
+    if 2 * outside > report.rows:
+        yield (
+            "Most visits are outside the universe: does it spell its labels as the data does "
+            "(capitals, leading zeros, an id and not a name)?"
+        )
+    if 0 < report.rows <= report.malformed_rows + outside:
+        yield "No visit is left: the release is empty. --dry-run rehearses for nothing."

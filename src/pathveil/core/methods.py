@@ -1,0 +1,98 @@
+"""The methods: what each measures, by which engines, from which parameters, and what comes of it.
+
+Whoever has to know what a method does asks its `Method` and compares no names. How the noisy
+measurements become a release (post-processing, which sees raw data no more) is said here in words;
+the functions are `publishing`'s, because nothing down here may reach the mechanism.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal, get_args
+
+from pathveil.core.preparations import HeightRule
+from pathveil.errors import ParameterError, did_you_mean
+
+if TYPE_CHECKING:
+    from pathveil.core.parameters import Parameters
+    from pathveil.statistics.measurement_plan import Measurement
+
+MethodName = Literal["basic", "full", "calibrated"]
+METHODS: tuple[str, ...] = get_args(MethodName)
+# What is published if nobody says otherwise: docs/accuracy.md is why.
+DEFAULT_METHOD: MethodName = "calibrated"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One of them.
+
+    Attributes:
+        name: as it is asked for, and stands on the certificate.
+        post_processing: what is made of the noisy counts, in the certificate's words.
+        has_tables: whether it measures the tables of a `MeasurementPlan`, each with a threshold of
+            its own, and releases trajectories with an error table; else a prefix tree with one
+            threshold, whose paths are the release.
+        engines: the engines that can count for it.
+        height_rule: how a height is chosen with privacy.
+        takes_taxonomy: whether it can count by zones.
+        most_slots: the finest time grid that it takes; None for any.
+    """
+
+    name: MethodName
+    post_processing: str
+    has_tables: bool
+    engines: tuple[str, ...]
+    height_rule: HeightRule
+    takes_taxonomy: bool
+    most_slots: int | None = None
+
+    @classmethod
+    def named(cls, name: str) -> "Method":
+        """The method of this name.
+
+        Raises:
+            ParameterError: if there is none.
+        """
+        for method in (BASIC, FULL, CALIBRATED):
+            if method.name == name:
+                return method
+        raise ParameterError(
+            f"The method must be one of {', '.join(METHODS)}.{did_you_mean(name, METHODS)}"
+        )
+
+    def plan(self, parameters: "Parameters") -> "list[Measurement]":
+        """Its measurements, in the order in which the budget is spent."""
+        from pathveil.statistics.measurement_plan import MeasurementPlan, tree_lines
+
+        if self.has_tables:
+            return [*MeasurementPlan.of(parameters).lines()]
+        return tree_lines(parameters)
+
+
+EVERY_ENGINE = ("memory", "duckdb", "spark")
+BASIC = Method(
+    "basic",
+    "thresholding, repair and rounding of the noisy tree",
+    has_tables=False,
+    engines=EVERY_ENGINE,
+    height_rule=HeightRule(6, Fraction(1, 2)),
+    takes_taxonomy=True,
+)
+FULL = Method(
+    "full",
+    "thresholding, constrained inference, repair and rounding of the noisy tree",
+    has_tables=False,
+    engines=EVERY_ENGINE,
+    height_rule=HeightRule(6, Fraction(1, 2)),
+    takes_taxonomy=True,
+)
+CALIBRATED = Method(
+    "calibrated",
+    "estimation of a movement model from the noisy tables, synthesis of trajectories, "
+    "calibration of their weights to the tables, rounding",
+    has_tables=True,
+    engines=("memory",),
+    height_rule=HeightRule(4, Fraction(9, 10)),
+    takes_taxonomy=False,
+    most_slots=2048,  # it keeps a table of all pairs of slots
+)

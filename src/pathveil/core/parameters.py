@@ -1,0 +1,352 @@
+"""The public parameters of a release, and all that follows from them before any data is read."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from operator import index
+
+from pathveil.core.budget import Budget
+from pathveil.core.methods import DEFAULT_METHOD, Method, MethodName
+from pathveil.core.preparations import (
+    AUTO,
+    MOST,
+    Preparation,
+    discovery_preparation,
+    height_preparation,
+    parse_delta,
+)
+from pathveil.core.thresholds import (
+    MOST_SCALES,
+    SubLevels,
+    paper_threshold,
+    pass_fraction,
+    smallest_threshold,
+)
+from pathveil.errors import ParameterError, TreeTooLargeError
+from pathveil.times.time_grid import TimeGrid, check_pairs
+from pathveil.universe.taxonomy import Taxonomy
+from pathveil.universe.universe import MAX_SIZE
+
+MAX_HEIGHT = 1000
+DEFAULT_MAX_NODES = 20_000_000
+
+# The default threshold invents at most this many children per node (DESIGN, decision 1).
+INVENTED_PER_NODE = Fraction(1, 10)
+# The largest scale of the noise. Beyond it no count survives, and sums of counts leave int64.
+LARGEST_SCALE = 10**12
+_SPENT = "That showed only after a parameter was chosen by noisy counts: the budget is spent."
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What the publisher chose; all of it is public and printed on the certificate.
+
+    Attributes:
+        budget: the total ε.
+        height: h, the number of levels of the prefix tree; for "calibrated", how much of a
+            trajectory its measurements look at.
+        universe_size: |L|.
+        threshold: θ, an integer count. Each table of "calibrated" has its own, above this 1.
+        method: "basic" (noisy counts as they are), "full" (constrained inference) or
+            "calibrated" (more measurements, and trajectories calibrated to them).
+        max_trajectories_per_unit: c; adding or removing one unit changes the counts of one
+            level by at most c in total, so every level's noise is scaled by it.
+        max_nodes: the largest tree that the publisher is ready to hold.
+        threshold_choice: how θ was asked for: "auto", "paper" or a number.
+        preparations: what part of the budget is spent on choosing other parameters.
+        height_is_open: the height is to be chosen with privacy; until then it is the largest
+            that can come out.
+        universe_is_open: the universe is to be discovered; until then its size is 1.
+        time_grid: the public slots of time; None if trajectories have no times.
+        taxonomy: the public zones of the locations; None if every node is a location. θ is then
+            that of the locations; the zones' follows from the rest (`sub_levels`).
+    """
+
+    budget: Budget
+    height: int
+    universe_size: int
+    threshold: int
+    method: MethodName
+    max_trajectories_per_unit: int = 1
+    max_nodes: int = DEFAULT_MAX_NODES
+    threshold_choice: object = field(default="auto", compare=False, repr=False)
+    preparations: tuple[Preparation, ...] = ()
+    height_is_open: bool = False
+    universe_is_open: bool = False
+    time_grid: TimeGrid | None = None
+    taxonomy: Taxonomy | None = None
+
+    @classmethod
+    def choose(
+        cls,
+        *,
+        epsilon: object,
+        height: int | str,
+        universe_size: int | None,
+        threshold: object = "auto",
+        method: str = DEFAULT_METHOD,
+        max_trajectories_per_unit: int = 1,
+        max_nodes: int = DEFAULT_MAX_NODES,
+        delta: object = None,
+        preparations: Sequence[Preparation] = (),
+        time_grid: TimeGrid | None = None,
+        taxonomy: Taxonomy | None = None,
+    ) -> "Parameters":
+        """Validate the publisher's choices and fix θ. Looks at no data.
+
+        Args:
+            epsilon: the total budget, as text or an exact number.
+            height: h ≥ 1, or "auto": chosen from noisy lengths, with a share of ε.
+            universe_size: |L| ≥ 1; None if the universe is to be discovered.
+            threshold: "auto", "paper" or a whole number of trajectories.
+            method: "basic", "full" or "calibrated".
+            max_trajectories_per_unit: c ≥ 1.
+            max_nodes: refuse a run whose expected tree is larger.
+            delta: δ, if the universe is to be discovered.
+            preparations: choices that were made already, if a release is read back.
+            time_grid: the public slots of time; None for trajectories without times.
+            taxonomy: the public zones of the locations; None to count locations only.
+
+        Raises:
+            ParameterError: if a choice is malformed or out of range.
+            TreeTooLargeError: if the expected tree exceeds ``max_nodes``.
+        """
+        budget = Budget.parse(epsilon)  # type: ignore[arg-type]  # it checks
+        spent = list(preparations)
+        height_is_open, universe_is_open = height == AUTO, universe_size is None
+        if isinstance(height, str) and re.fullmatch("[0-9]{1,9}", height):
+            height = int(height)  # as the command line has it
+        height = MOST if height_is_open else _whole("The height", height, 1, MAX_HEIGHT)
+        contribution = _whole(
+            "The number of trajectories per unit", max_trajectories_per_unit, 1, 10**6
+        )
+        max_nodes = _whole("max_nodes", max_nodes, 1, 10**12)
+        size = 1 if universe_is_open else universe_size
+        universe_size = _whole("The size of the universe", size, 1, MAX_SIZE)
+        if universe_is_open:
+            spent.append(_discovery(budget, contribution, delta, threshold))
+        elif delta is not None:
+            raise ParameterError("Delta is for discovering the universe; leave it out.")
+        if height_is_open:
+            rule = Method.named(method).height_rule
+            spent.append(height_preparation(budget, contribution, rule))
+        parameters = cls(
+            budget,
+            height,
+            universe_size,
+            threshold=1,
+            method=Method.named(method).name,
+            max_trajectories_per_unit=contribution,
+            max_nodes=max_nodes,
+            threshold_choice=threshold,
+            preparations=tuple(spent),
+            height_is_open=height_is_open,
+            universe_is_open=universe_is_open,
+            time_grid=time_grid,
+            taxonomy=taxonomy,
+        )
+        return parameters.settled()
+
+    def with_height(self, height: int) -> "Parameters":
+        """The same parameters once the height has been chosen with privacy."""
+        return replace(self, height=height, height_is_open=False).settled(_SPENT)
+
+    def with_universe_size(self, size: int) -> "Parameters":
+        """The same parameters once the universe has been discovered."""
+        return replace(self, universe_size=size, universe_is_open=False).settled(_SPENT)
+
+    def settled(self, cost: str = "Nothing was spent.") -> "Parameters":
+        """Fix θ as it was asked for, and refuse what can't work, saying what that has cost."""
+        try:
+            self._check_times()
+            self._check_taxonomy()
+            settled = replace(self, threshold=self._threshold())
+            settled.check_size()
+        except ParameterError as error:
+            raise type(error)(f"{error} {cost}") from None
+        return settled
+
+    def _threshold(self) -> int:
+        if self.level_epsilon * LARGEST_SCALE < 1:
+            raise ParameterError(
+                f"The noise would hide counts of {LARGEST_SCALE:,}: nothing could survive. Use a "
+                "larger epsilon, a smaller height or fewer trajectories per unit."
+            )
+        if self.how.has_tables:
+            return _own_thresholds(self.threshold_choice)
+        return _choose_threshold(self.threshold_choice, *self._cells_of_a_location())
+
+    def _check_times(self) -> None:
+        """All that a time grid asks of the other choices."""
+        if self.time_grid is None:
+            return
+        if not isinstance(self.time_grid, TimeGrid):
+            raise ParameterError("The time grid must be a TimeGrid; make one with TimeGrid.parse.")
+        check_pairs(self.universe_size, self.time_grid)
+        most = self.how.most_slots
+        if most is not None and len(self.time_grid) > most:
+            raise ParameterError(
+                f"The {self.method} method takes up to {most:,} slots of time, and the grid has "
+                f"{len(self.time_grid):,}; use a coarser grid, or method 'full'."
+            )
+
+    def _check_taxonomy(self) -> None:
+        """All that a taxonomy asks of the other choices."""
+        if self.taxonomy is None:
+            return
+        if not isinstance(self.taxonomy, Taxonomy):
+            raise ParameterError("The taxonomy must be a Taxonomy; read one with read_taxonomy.")
+        if not self.how.takes_taxonomy:
+            raise ParameterError(
+                f"The {self.method} method can't use a taxonomy; use method 'full' or 'basic' with "
+                "it."
+            )
+        if self.time_grid is not None:
+            raise ParameterError("A taxonomy can't be used together with a time grid yet.")
+        if self.universe_is_open or self.taxonomy.locations != self.universe_size:
+            raise ParameterError("The taxonomy is of another universe.")
+
+    @property
+    def how(self) -> Method:
+        """The method itself."""
+        return Method.named(self.method)
+
+    @property
+    def sub_levels(self) -> SubLevels | None:
+        """How every level is measured, if there is a taxonomy."""
+        return None if self.taxonomy is None else SubLevels.of(self.taxonomy, self.level_epsilon)
+
+    def _cells_of_a_location(self) -> tuple[Fraction, int]:
+        """The noise parameter of a location's count, and of how many such counts there are."""
+        both = self.sub_levels
+        if both is None:
+            return self.level_epsilon, self.candidates
+        return both.location_epsilon, both.largest
+
+    @property
+    def delta(self) -> Fraction:
+        """δ: 0, unless the universe was discovered."""
+        return sum((preparation.delta for preparation in self.preparations), Fraction())
+
+    @property
+    def candidates(self) -> int:
+        """The children that a node can have, at most: |L|, or |L|·|T| with a time grid."""
+        return self.universe_size * (1 if self.time_grid is None else len(self.time_grid))
+
+    @property
+    def main_budget(self) -> Fraction:
+        """What is left of ε for the main measurements."""
+        spent = sum((preparation.budget for preparation in self.preparations), Fraction())
+        return self.budget.epsilon - spent
+
+    @property
+    def level_budget(self) -> Fraction:
+        """ε/h: what one level of the tree spends."""
+        return self.main_budget / self.height
+
+    @property
+    def level_epsilon(self) -> Fraction:
+        """ε̄ = ε/(h·c): the noise parameter of one count, α = e^(−ε̄)."""
+        return self.main_budget / (self.height * self.max_trajectories_per_unit)
+
+    @property
+    def invented_per_node(self) -> float:
+        """|L|·p_θ: how many empty children of one node are expected to pass θ, at most.
+
+        With a time grid |L|·|T|·p_θ: that of the root, and more than that of a later node. With a
+        taxonomy the zones that nobody visited, and their locations.
+        """
+        if self.how.has_tables:  # the thresholds of its tree are chosen for that
+            return float(INVENTED_PER_NODE)
+        if (both := self.sub_levels) is not None:
+            return both.invented_per_node(self.threshold)
+        return self.candidates * float(pass_fraction(self.level_epsilon, self.threshold))
+
+    def expected_nodes(self) -> list[float]:
+        """The expected number of nodes on each level, 1 to h, if no trajectory went deeper than 1.
+
+        A branching process of public parameters only: every location is granted one node on
+        level 1 (the most there can be), and each node of a level invents |L|·p_θ children on the
+        next. What data keeps alive deeper, or at several times of one location, comes on top.
+        """
+        growth = self.invented_per_node
+        zones = 0 if self.taxonomy is None else len(self.taxonomy)
+        levels = [max(float(self.universe_size + zones), growth)]
+        for _ in range(1, self.height):
+            levels.append(min(levels[-1] * growth, 1e300))
+        return levels
+
+    def check_size(self) -> None:
+        """Raise TreeTooLargeError if the expected tree exceeds ``max_nodes``."""
+        expected = sum(self.expected_nodes())
+        if expected > self.max_nodes:
+            smallest = _automatic_threshold(*self._cells_of_a_location())
+            raise TreeTooLargeError(
+                f"The tree is expected to have about {expected:.3g} nodes, more than max_nodes = "
+                f"{self.max_nodes:,}: with threshold {self.threshold} every node invents "
+                f"{self.invented_per_node:.3g} children that nobody visited. Use threshold 'auto' "
+                f"(here {smallest}), a smaller height, or a larger epsilon."
+            )
+
+
+def _discovery(budget: Budget, contribution: int, delta: object, threshold: object) -> Preparation:
+    if delta is None:
+        raise ParameterError(
+            "Without a public list of locations their labels must be discovered, which needs a "
+            'delta: give one, such as "1e-9", or a universe.'
+        )
+    if threshold != "auto":
+        # Whether another threshold fits depends on |L|, which is not known before ε is spent.
+        raise ParameterError("Discovering the universe needs the threshold 'auto'.")
+    return discovery_preparation(budget, contribution, parse_delta(delta))
+
+
+def _automatic_threshold(level_epsilon: Fraction, candidates: int) -> int:
+    """The smallest θ, not below the paper's, that invents at most 1/10 child per node."""
+    least = paper_threshold(level_epsilon)
+    return smallest_threshold(level_epsilon, candidates, INVENTED_PER_NODE, least)
+
+
+def _own_thresholds(choice: object) -> int:
+    if choice not in ("auto", 1, "1"):
+        raise ParameterError(
+            "The calibrated method chooses a threshold for each of its tables; leave it at 'auto', "
+            "or use method 'full'."
+        )
+    return 1
+
+
+def _choose_threshold(choice: object, level_epsilon: Fraction, candidates: int) -> int:
+    text = choice.strip() if isinstance(choice, str) else ""
+    if text == "auto":
+        return _automatic_threshold(level_epsilon, candidates)
+    if text == "paper":
+        return paper_threshold(level_epsilon)
+    threshold = int(text) if re.fullmatch(r"\+?\d{1,20}", text) else _integer(choice)
+    if threshold is None or threshold < 1:
+        raise ParameterError(
+            "The threshold must be 'auto', 'paper' or a whole number of trajectories, 1 or more."
+        )
+    most = MOST_SCALES * level_epsilon.denominator // level_epsilon.numerator
+    if threshold > max(most, 1):
+        raise ParameterError(
+            f"The threshold is more than {MOST_SCALES} times the noise: nothing is gained above "
+            f"{most:,}."
+        )
+    return threshold
+
+
+def _whole(what: str, value: object, least: int, most: int) -> int:
+    number = _integer(value)
+    if number is None or not least <= number <= most:
+        raise ParameterError(f"{what} must be a whole number from {least} to {most:,}.")
+    return number
+
+
+def _integer(value: object) -> int | None:
+    """A whole number of any type (NumPy's too) as an int; None for anything else."""
+    try:
+        return None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None

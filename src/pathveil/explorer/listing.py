@@ -1,0 +1,238 @@
+"""Flows: from where to where, as a matrix of the busiest locations and as a list of pairs."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from pydantic import Field
+
+from pathveil.analysis.flows import PairCounts
+from pathveil.analysis.visit_index import codes_of
+from pathveil.errors import QueryError
+from pathveil.explorer.answers import Answer, Place, Shape, Table, Waiting
+from pathveil.explorer.asking import Asked
+from pathveil.explorer.indexed_release import IndexedRelease
+
+
+class Matrix(Answer):
+    """Flows between the busiest locations."""
+
+    locations: list[Place] = Field(description="The busiest, by what leaves and arrives.")
+    counts: list[list[int]] = Field(description="counts[i][j] lead from location i to j.")
+    inside: int = Field(description="The sum of the matrix.")
+    total: int = Field(description="All flows of the release.")
+
+    def csv_rows(self) -> "Iterable[Cell]":
+        """A row for each cell: labels as column names could be taken for formulas."""
+        for origin, row in zip(self.locations, self.counts, strict=True):
+            for destination, count in zip(self.locations, row, strict=True):
+                yield Cell(
+                    origin=origin.label,
+                    origin_name=origin.name,
+                    destination=destination.label,
+                    destination_name=destination.name,
+                    count=count,
+                )
+
+
+class Cell(Shape):
+    """A pair of locations."""
+
+    origin: str = Field(description="Label.")
+    origin_name: str
+    destination: str = Field(description="Label.")
+    destination_name: str
+    count: int = Field(description="How many lead from one to the other.")
+
+
+class Flow(Cell):
+    """A pair of locations in a list."""
+
+    rank: int
+
+
+class Flows(Table):
+    """The largest flows."""
+
+    rows: list[Flow]
+    pairs: int = Field(description="How many pairs occur.")
+
+
+def _asked_pairs(indexed: IndexedRelease, asked: Asked) -> PairCounts:
+    return indexed.steps if asked.text("kind") == "steps" else indexed.ends
+
+
+def matrix(indexed: IndexedRelease, asked: Asked) -> Matrix:
+    """The answer of ``/api/flows/matrix``."""
+    pairs, size = _asked_pairs(indexed, asked), len(indexed.release.universe)
+    busy = np.bincount(pairs.first, pairs.counts, size) + np.bincount(
+        pairs.second, pairs.counts, size
+    )
+    codes = np.argsort(-busy, kind="stable")[: asked.whole("n")]
+    codes = codes[busy[codes] > 0]
+    position = np.full(size, -1, dtype=np.int64)
+    position[codes] = np.arange(len(codes))
+    inside = np.flatnonzero((position[pairs.first] >= 0) & (position[pairs.second] >= 0))
+    counts = np.zeros((len(codes), len(codes)), dtype=np.int64)
+    counts[position[pairs.first[inside]], position[pairs.second[inside]]] = pairs.counts[inside]
+    return Matrix(
+        locations=[Place.at(indexed, code) for code in codes.tolist()],
+        counts=counts.tolist(),
+        inside=int(counts.sum()),
+        total=int(pairs.counts.sum()),
+    )
+
+
+def flows(indexed: IndexedRelease, asked: Asked) -> Flows:
+    """The answer of ``/api/flows``."""
+    pairs, labels = _asked_pairs(indexed, asked), indexed.release.universe.labels
+    shown = slice(asked.whole("limit"))
+    if asked.text("staying") == "no":
+        leaving = np.flatnonzero(pairs.first != pairs.second)
+        pairs = PairCounts(pairs.first[leaving], pairs.second[leaving], pairs.counts[leaving])
+    rows = zip(
+        pairs.first[shown].tolist(),
+        pairs.second[shown].tolist(),
+        pairs.counts[shown].tolist(),
+        strict=True,
+    )
+    return Flows(
+        rows=[
+            Flow(
+                rank=rank,
+                origin=labels[first],
+                origin_name=indexed.name_of(first),
+                destination=labels[second],
+                destination_name=indexed.name_of(second),
+                count=count,
+            )
+            for rank, (first, second, count) in enumerate(rows, start=1)
+        ],
+        pairs=len(pairs.counts),
+    )
+
+
+# Patterns: sequences of locations that many trajectories follow.
+
+
+class FoundPattern(Shape):
+    """A pattern."""
+
+    rank: int
+    locations: list[str] = Field(description="Labels, in order.")
+    names: list[str] = Field(description="Their display names.")
+    length: int = Field(description="How many locations it has.")
+    count: int = Field(description="Released trajectories that follow it.")
+
+
+class PatternTable(Table):
+    """The most frequent patterns that pass the filters."""
+
+    rows: list[FoundPattern]
+    complete_from: int = Field(
+        description="Patterns with fewer trajectories than this may be missing; 0: none is."
+    )
+
+
+def patterns(indexed: IndexedRelease, asked: Asked) -> PatternTable | Waiting:
+    """The answer of ``/api/patterns``."""
+    tables, universe = indexed.patterns, indexed.release.universe
+    least, most = asked.whole("min_length"), asked.whole("max_length")
+    if most < least:
+        raise QueryError("'max_length' must be at least 'min_length'.")
+    wanted = asked.text("contains") or None
+    found = tables.find(
+        asked.whole("k"),
+        min_length=least,
+        max_length=min(most, tables.longest),
+        contains=None if wanted is None else codes_of(universe, [wanted])[0],
+        contiguous=asked.text("gaps") == "no",
+    )
+    if found is None:
+        if tables.has_failed:
+            raise QueryError(
+                "The patterns could not be mined here, perhaps for lack of memory; try "
+                "`pathveil patterns`."
+            )
+        return Waiting(waiting="Patterns are being mined.", progress=round(tables.progress, 3))
+    return PatternTable(
+        rows=[
+            FoundPattern(
+                rank=rank,
+                locations=[universe.labels[code] for code in codes],
+                names=[indexed.name_of(code) for code in codes],
+                length=len(codes),
+                count=support,
+            )
+            for rank, (codes, support) in enumerate(found.patterns, start=1)
+        ],
+        complete_from=found.complete_from,
+    )
+
+
+# The prefix tree: how do trajectories go on that begin like this?
+
+
+NOISY = Field(description="The noisy count that was published for it; null: none was.")
+
+
+class Child(Place):
+    """A location that comes next."""
+
+    slot: str | None = Field(description="In which time slot; null without times.")
+    count: int = Field(description="Released trajectories with the longer prefix.")
+    noisy_count: int | None = NOISY
+
+
+class Node(Table):
+    """A node of the prefix tree and its children, the most frequent first."""
+
+    locations: list[str] = Field(description="The prefix.")
+    slots: list[str] = Field(description="Its time slots; empty without times.")
+    count: int = Field(description="Released trajectories that begin with the prefix.")
+    ended: int = Field(description="How many of them end there.")
+    noisy_count: int | None = NOISY
+    children: int = Field(description="How many children it has; not all may be in the rows.")
+    rows: list[Child]
+
+
+def node(indexed: IndexedRelease, asked: Asked) -> Node:
+    """The answer of ``/api/tree``."""
+    labels, slots, limit = asked.texts("location"), asked.texts("slot"), asked.whole("limit")
+    found = indexed.walk.children(_steps(indexed, labels, slots))
+    order = np.argsort(-found.counts, kind="stable")[:limit].tolist()
+    size, grid = len(indexed.release.universe), indexed.release.time_grid
+    return Node(
+        locations=labels,
+        slots=slots,
+        count=found.count,
+        ended=found.ended,
+        noisy_count=found.own_noisy,
+        children=len(found.codes),
+        rows=[
+            Child.at(
+                indexed,
+                int(found.codes[i]) % size,
+                slot=grid.labels[int(found.codes[i]) // size] if grid else None,
+                count=int(found.counts[i]),
+                noisy_count=found.noisy[i],
+            )
+            for i in order
+        ],
+    )
+
+
+def _steps(indexed: IndexedRelease, labels: list[str], slots: list[str]) -> list[int]:
+    """The codes of a prefix: pairs, if there are times."""
+    codes = codes_of(indexed.release.universe, labels)
+    grid = indexed.release.time_grid
+    if grid is None:
+        if slots:
+            raise QueryError("The release has no times; leave 'slot' out.")
+        return list(codes)
+    if len(slots) != len(labels):
+        raise QueryError("With times every 'location' of a prefix needs its 'slot'.")
+    number = {label: slot for slot, label in enumerate(grid.labels)}
+    if not all(slot in number for slot in slots):
+        raise QueryError("A 'slot' is not the start of a slot of the release's time grid.")
+    size = len(indexed.release.universe)
+    return [number[slot] * size + code for slot, code in zip(slots, codes, strict=True)]

@@ -1,0 +1,119 @@
+"""Spend a share of ε on the distribution of lengths: the gate's side of ``height="auto"``.
+
+A non-empty trajectory adds 1 to exactly one of the bins 1, 2 … MOST or more, so a unit with at
+most c trajectories changes the table by at most c in L1; noise of parameter share·ε/c on every bin,
+empty ones included, costs share·ε. The height is a function of the noisy bins (post-processing),
+and what is measured afterwards with it composes sequentially.
+"""
+
+import numpy as np
+
+from pathveil.core.parameters import Parameters
+from pathveil.core.preparations import (
+    MOST,
+    MOST_LABELS,
+    HeightRule,
+    Preparation,
+    discovery_threshold,
+    height_for,
+)
+from pathveil.errors import ParameterError
+from pathveil.gate.noisy_table import dense_table, discrete_laplace
+from pathveil.gate.randomness import Randomness
+from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines.engine import Trajectories, check_engine
+from pathveil.raw.engines.sql_counter import SqlCounter
+from pathveil.raw.observed import is_observed, restrict
+from pathveil.statistics.first_visits import first_visits
+from pathveil.universe.universe import Universe, text_problem
+
+
+def choose_height(
+    database: TrajectoryDatabase,
+    preparation: Preparation,
+    rule: HeightRule,
+    randomness: Randomness,
+) -> int:
+    """A height chosen with privacy. Spends the preparation's budget."""
+    lengths = np.minimum(np.diff(database.offsets), MOST)
+    counts = np.bincount(lengths, minlength=MOST + 1)[1:]
+    return height_for(dense_table(counts, preparation.epsilon, randomness).counts, rule)
+
+
+# Name the labels of an unknown universe, (ε', δ)-differentially private.
+#
+# The argument is in `core.preparations`: what is counted here is exactly what it says, each
+# trajectory's first k distinct labels once. The labels are listed in the order of their text, which
+# says nothing about counts.
+
+
+def discover(
+    database: TrajectoryDatabase, preparation: Preparation, randomness: Randomness
+) -> Universe:
+    """The labels whose noisy counts stand out. Spends the preparation's ε and δ.
+
+    Args:
+        database: trajectories over all labels that occur, a private universe.
+        preparation: what may be spent.
+        randomness: where the noise comes from.
+
+    Raises:
+        ParameterError: if no label stands out: a universe has at least one location. That it
+            happened is a noisy fact, and may be said.
+    """
+    size, contribution = len(database.universe), database.max_trajectories_per_unit
+    locations = database.without_times().codes
+    visited, _ = first_visits(database.offsets, locations, size, MOST_LABELS)
+    counts = np.bincount(visited[visited >= 0], minlength=size)
+    occurring = np.flatnonzero(counts)
+    noisy = counts[occurring] + discrete_laplace(len(occurring), preparation.epsilon, randomness)
+    threshold = discovery_threshold(preparation.epsilon, contribution, preparation.delta)
+    labels = database.universe.labels
+    passed = [labels[code] for code in occurring[noisy >= threshold]]
+    # A label that no universe may hold (blank, too long, a control character) is never named.
+    named = sorted(label for label in passed if label.strip() and not text_problem(label))
+    if not named:
+        raise ParameterError(
+            f"No label's noisy count reached {threshold}: there is nothing to publish. The budget "
+            "is spent. Give a public list of locations, or a larger epsilon for other data."
+        )
+    return Universe(named, origin="discovered from the data, at a cost")
+
+
+# Settle the parameters that are to be chosen from data, each with a share of ε of its own.
+#
+# First the labels, then the height, then (in `publishing`) the main measurements: they are measured
+# one after another, each may depend on what the ones before published, and their budgets add up to
+# ε (sequential composition); the δ is the discovery's alone.
+
+
+def prepare(
+    database: Trajectories, parameters: Parameters, randomness: Randomness
+) -> tuple[Trajectories, Parameters]:
+    """The database over a public universe, and parameters in which nothing is open.
+
+    Raises:
+        ParameterError: if the parameters were chosen for other data.
+    """
+    size = None if parameters.universe_is_open else parameters.universe_size
+    is_open = isinstance(database, TrajectoryDatabase) and is_observed(database)
+    found = None if is_open else len(database.universe)
+    if (size, parameters.max_trajectories_per_unit) != (found, database.max_trajectories_per_unit):
+        raise ParameterError("The parameters were chosen for another universe or another bound.")
+    if parameters.time_grid != database.time_grid:
+        raise ParameterError("The parameters were chosen for another time grid.")
+    if isinstance(database, SqlCounter):
+        check_engine(database.engine, parameters)
+        if database.height < parameters.height:
+            raise ParameterError("The parameters were chosen for another height.")
+        return database, parameters
+    waiting = iter(parameters.preparations)
+    if parameters.universe_is_open:
+        universe = discover(database, next(waiting), randomness)
+        database = restrict(database, universe)
+        parameters = parameters.with_universe_size(len(universe))
+    if parameters.height_is_open:
+        rule = parameters.how.height_rule
+        chosen = choose_height(database, next(waiting), rule, randomness)
+        parameters = parameters.with_height(chosen)
+    return database, parameters

@@ -1,1 +1,0 @@
-"""Post-processing of the noisy tree: constrained inference (section IV-B). Sees no raw data."""

@@ -1,0 +1,162 @@
+"""Calibrate: weigh the synthetic trajectories so that their tables become the measured ones.
+
+Among all weights, find those that stay closest to the model's and yet agree with the noisy tables
+as well as noise allows: minimise
+
+    κ·KL(w ‖ b) + Σ_c (S_c(w) − t_c)² / (2·v_c),      S_c(w) = sum of w over the rows of cell c,
+
+where b are the weights to begin with, t_c the estimated count of a cell and v_c its variance. This
+is raking (an entropy projection) with slack: tables that contradict one another, or that no
+weights can meet, do no harm, and noise is followed only as far as it is small.
+
+Its dual has one number λ_c for each cell. The best weights are w_i = b_i·exp(Σ λ_c over the cells
+of row i), and λ minimises the smooth convex function
+
+    Σ_i w_i(λ) − Σ_c t_c·λ_c + ½·Σ_c κ·v_c·λ_c²
+
+whose gradient is S − t + κ·v·λ. A quasi-Newton method finds it in a few dozen passes over the rows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.compiled import njit
+from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.synthesis.quasi_newton import Point, minimise
+from pathveil.methods.calibrated.synthesis.target_cells import Targets, find_cells
+from pathveil.threads import in_threads
+
+# κ: how much the model is trusted. From a tenth to twice as much the results are the same.
+TRUST = 0.01
+# |λ_c| at most: no cell makes a trajectory more than e⁶ ≈ 400 times likelier, or less.
+LARGEST_MULTIPLIER = 6.0
+# Stop when the cells are within a standard deviation of the noise of where they should be, in the
+# root mean square: to go on would be to follow the noise.
+CLOSE_ENOUGH = 1.0
+MOST_STEPS = 25
+CHUNK = 1 << 15  # rows: their weights stay in a core's own cache
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chunk:
+    """Consecutive rows, ordered by how many cells they add to: loops of a length are predictable.
+
+    Attributes:
+        order: int64; which row of the chunk comes where.
+        starts: uint32; the i-th adds to the cells ``cells[starts[i]:starts[i + 1]]``.
+        cells: uint32. (Unsigned, because numba looks out for negative positions otherwise.)
+        base: float64; their weights to begin with, in that order.
+    """
+
+    order: NDArray[np.int64]
+    starts: NDArray[np.uint32]
+    cells: NDArray[np.uint32]
+    base: NDArray[np.float64]
+
+
+def calibrate(paths: Paths, targets: Targets) -> NDArray[np.float64]:
+    """The calibrated weights of paths, float64, > 0.
+
+    Args:
+        paths: synthetic, none of them empty, with the model's weights.
+        targets: the cells and what is known about them.
+    """
+    starts = range(0, len(paths), CHUNK)
+    chunks = list(in_threads(lambda start: _chunk(paths, start, targets), starts))
+    occupied = _sums(chunks, np.zeros(len(targets.counts)))[1] > 0
+    # A cell that no trajectory adds to can't be calibrated: it is left at λ = 0.
+    counts = np.where(occupied, targets.counts, 0.0)
+    slack = TRUST * targets.variances
+
+    def dual(multipliers: NDArray[np.float64]) -> Point:
+        total, sums = _sums(chunks, multipliers)
+        value = float(total - counts @ multipliers + (slack @ multipliers**2) / 2)
+        return Point(multipliers, value, sums - counts + slack * multipliers, sums + slack)
+
+    def is_close(point: Point) -> bool:
+        deviations = point.slope(LARGEST_MULTIPLIER) ** 2 / targets.variances
+        return bool(deviations.sum() <= CLOSE_ENOUGH**2 * np.count_nonzero(occupied))
+
+    best = minimise(dual, len(counts), LARGEST_MULTIPLIER, is_close, MOST_STEPS)
+    weights = in_threads(lambda chunk: _chunk_weights(chunk, best.position), chunks)
+    return np.concatenate((np.zeros(0), *weights))
+
+
+def _chunk(paths: Paths, start: int, targets: Targets) -> _Chunk:
+    stop = min(start + CHUNK, len(paths))
+    offsets = paths.offsets[start : stop + 1]
+    codes = paths.codes[offsets[0] : offsets[-1]]
+    part = Paths(offsets - offsets[0], codes, paths.weights[start:stop])
+    rows, cells = find_cells(part, targets)
+    counts = np.bincount(rows, minlength=len(part))
+    order = np.argsort(counts.astype(np.uint16), kind="stable")
+    starts = np.concatenate((np.zeros(1), np.cumsum(counts[order]))).astype(np.uint32)
+    free = np.empty(len(part), dtype=np.uint32)
+    free[order] = starts[:-1]
+    return _Chunk(
+        order, starts, _row_by_row(rows, cells, free), part.weights[order].astype(np.float64)
+    )
+
+
+def _chunk_weights(chunk: _Chunk, multipliers: NDArray[np.float64]) -> NDArray[np.float64]:
+    weights = np.empty(len(chunk.base))
+    weights[chunk.order] = _weigh(chunk.starts, chunk.cells, chunk.base, multipliers)
+    return weights
+
+
+def _sums(
+    chunks: list[_Chunk], multipliers: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """The sum of all weights, and that of each cell; added up in order, so always the same."""
+    total, sums = 0.0, np.zeros(len(multipliers))
+    for weight, by_cell in in_threads(
+        lambda chunk: _chunk_sums(chunk.starts, chunk.cells, chunk.base, multipliers), chunks
+    ):
+        total += weight
+        sums += by_cell
+    return total, sums
+
+
+@njit(cache=True, nogil=True)
+def _row_by_row(
+    rows: NDArray[np.int32], cells: NDArray[np.uint32], free: NDArray[np.uint32]
+) -> NDArray[np.uint32]:
+    """Put the cells of each row beside one another, from where ``free`` says on; it is used up."""
+    sorted_cells = np.empty_like(cells)
+    for i in range(len(rows)):
+        sorted_cells[free[rows[i]]] = cells[i]
+        free[rows[i]] += np.uint32(1)
+    return sorted_cells
+
+
+@njit(cache=True, nogil=True)
+def _weigh(
+    starts: NDArray[np.uint32],
+    cells: NDArray[np.uint32],
+    base: NDArray[np.float64],
+    multipliers: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    exponents = np.empty(len(base))
+    for row in range(len(base)):
+        exponent = 0.0
+        for i in range(starts[row], starts[row + 1]):
+            exponent += multipliers[cells[i]]
+        exponents[row] = exponent
+    return base * np.exp(exponents)
+
+
+@njit(cache=True, nogil=True)
+def _chunk_sums(
+    starts: NDArray[np.uint32],
+    cells: NDArray[np.uint32],
+    base: NDArray[np.float64],
+    multipliers: NDArray[np.float64],
+) -> tuple[float, NDArray[np.float64]]:
+    weights = _weigh(starts, cells, base, multipliers)
+    sums = np.zeros(len(multipliers))
+    for row in range(len(base)):
+        for i in range(starts[row], starts[row + 1]):
+            sums[cells[i]] += weights[row]
+    return weights.sum(), sums

@@ -1,0 +1,73 @@
+"""From real-valued weights to whole ones (systematic rounding, as in `methods.paper.generate`)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.synthesis.canonical import concatenate_paths
+from pathveil.methods.calibrated.synthesis.movement_model import MovementModel
+from pathveil.methods.calibrated.synthesis.tree_estimates import Continuations
+from pathveil.methods.calibrated.synthesis.walk import walk
+from pathveil.threads import in_threads
+
+
+def whole_weights(weights: NDArray[np.float64], offset: float) -> NDArray[np.int64]:
+    """Whole numbers whose sum over any run of consecutive rows is off by less than 1.
+
+    Args:
+        weights: float64, ≥ 0.
+        offset: U in [0, 1). If it is uniform, the mean of every result is its weight.
+    """
+    reached = np.floor(np.cumsum(weights) + offset).astype(np.int64)
+    return np.diff(reached, prepend=np.int64(0))
+
+
+# Continue prefixes from the movement model: all synthetic trajectories, on all cores.
+#
+# The work is cut into chunks of trajectories, each with a seed of its own, so the result depends on
+# the seeds only and not on how many threads share the work.
+
+
+CHUNK = 1 << 14  # trajectories: enough to keep the threads busy, few enough to share out evenly
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """A chunk of trajectories to make.
+
+    Attributes:
+        jobs: int64; which of the continuations each begins with.
+        seed: of its random numbers.
+    """
+
+    jobs: NDArray[np.int64]
+    seed: int
+
+
+def complete(
+    work: Continuations, model: MovementModel, rows: float, draw: np.random.Generator
+) -> Paths:
+    """About ``rows`` trajectories in proportion to the masses, over positions of candidates."""
+    tasks = cut_tasks(work, rows, draw)
+    chunks = list(in_threads(lambda task: complete_chunk(task, work, model), tasks))
+    return concatenate_paths(chunks)
+
+
+def cut_tasks(work: Continuations, rows: float, draw: np.random.Generator) -> list[Task]:
+    """Share ``rows`` trajectories out among the continuations, and cut them into chunks."""
+    counts = whole_weights(work.masses * (rows / work.masses.sum()), draw.random())
+    jobs = np.repeat(np.arange(len(counts)), counts)
+    starts = range(0, len(jobs), CHUNK)
+    seeds = draw.integers(2**63, size=len(starts))
+    return [
+        Task(jobs[start : start + CHUNK], int(seed))
+        for start, seed in zip(starts, seeds, strict=True)
+    ]
+
+
+def complete_chunk(task: Task, work: Continuations, model: MovementModel) -> Paths:
+    """The trajectories of one chunk."""
+    offsets, codes = walk(task.jobs, task.seed, work, model)
+    return Paths(offsets, codes, np.ones(len(task.jobs), dtype=np.int64))

@@ -1,0 +1,97 @@
+"""All noisy tables denoised: what is known about the trajectories, table by table.
+
+How a table is denoised is the statistic's own affair. Here they are taken in order, because the
+later ones lean on the earlier: on how many trajectories there are, and who visits each candidate.
+The candidates for the second stage come from here too: they are the locations whose visits stand
+out of the noise.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.statistics.denoise import Estimates
+from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.registry import LENGTHS, SHAPES, TIME_STATISTICS, TOTAL, VISITS
+from pathveil.statistics.statistic import Known, Scope, Statistic
+
+# A count below this share of all trajectories is as good as any other so small: it is the sanity
+# bound of the paper's relative error (section VI).
+SANITY = 0.001
+# How many standard deviations of its sum a table must miss before visits count as lost.
+CERTAIN = 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimated:
+    """Denoised tables.
+
+    Attributes:
+        scope: what they look at.
+        total: the number of trajectories; 0 if nothing stands out of the noise.
+        unnamed_visits: first visits to locations that can't be told from unvisited ones.
+        tables: of each statistic, the true counts as far as the noise lets them be known. Shapes
+            and lengths sum to ``total``.
+    """
+
+    scope: Scope
+    total: float
+    unnamed_visits: float
+    tables: Mapping[Statistic, Estimates]
+
+    def __getitem__(self, statistic: Statistic) -> Estimates:
+        return self.tables[statistic]
+
+
+def choose_candidates(seen: Measurements) -> NDArray[np.int64]:
+    """The locations that the second stage looks at, sorted codes. Sees noisy counts only."""
+    known = estimate_popularity(seen)
+    if known.total == 0:
+        return np.zeros(0, dtype=np.int64)
+    return np.flatnonzero(known[VISITS].value[0] > 0)
+
+
+def estimate_popularity(seen: Measurements) -> Estimated:
+    """Denoise the tables of the first stage, over the whole universe."""
+    scope = seen.scope
+    shapes = SHAPES.denoise(seen[SHAPES], scope, Known())
+    # The noise on one count can be taken for any number of trajectories; the shapes tell whether
+    # there are any.
+    total = float(max(seen[TOTAL].counts[0], 0)) if shapes.value.any() else 0.0
+    shapes = Estimates(shapes.value * (total / max(shapes.value.sum(), 1.0)), shapes.variance)
+    lengths = Estimates(shapes.value.sum(axis=1), shapes.variance.sum(axis=1))
+    known = Known(floor=SANITY * total)
+    others = {
+        statistic: statistic.denoise(table, scope, known)
+        for statistic, table in seen.tables.items()
+        if statistic.stage == VISITS.stage and statistic not in (TOTAL, SHAPES)
+    }
+    tables = {SHAPES: shapes, LENGTHS: lengths, **others}
+    return Estimated(scope, total, _unnamed_visits(seen, tables[VISITS]), tables)
+
+
+def estimate(seen: Measurements) -> Estimated:
+    """Denoise all tables but those of times, as seen from the candidates."""
+    first = estimate_popularity(seen)
+    scope = seen.scope
+    tables = {
+        statistic: statistic.among(estimates, scope.candidates)
+        for statistic, estimates in first.tables.items()
+    }
+    known = Known(SANITY * first.total, tables[VISITS].value[0])
+    for statistic, table in seen.tables.items():
+        if statistic.stage != VISITS.stage and statistic not in TIME_STATISTICS:
+            tables[statistic] = statistic.denoise(table, scope, known)
+    return Estimated(scope.of_candidates(), first.total, first.unnamed_visits, tables)
+
+
+def _unnamed_visits(seen: Measurements, visits: Estimates) -> float:
+    """The sum of a table is known much better than its cells.
+
+    What the estimates miss of it are visits to locations that are each too rare to stand out.
+    """
+    size, table = seen.universe_size, seen[VISITS]
+    missing = table.counts[:size].sum() - visits.value[0].sum()
+    return float(max(missing - CERTAIN * table.scale * np.sqrt(2.0 * size), 0.0))

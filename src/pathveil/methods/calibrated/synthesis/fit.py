@@ -1,0 +1,212 @@
+"""Fit the movement model: simulate, compare with what was measured, adjust; a few times.
+
+Nothing is solved for: the measured tables are functions of whole trajectories (how often do people
+return to x within their first h visits, say), and simulating a sample tells what the current model
+makes of them. Each set of weights has one table that it can repair, and is multiplied by measured
+over simulated. What is mostly noise must not steer: both sides of a ratio are raised by a few
+standard deviations of the noise, which draws it towards 1, and every step is bounded.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.synthesis.complete import complete_chunk, cut_tasks
+from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets, hazards, pool_long
+from pathveil.methods.calibrated.synthesis.movement_model import (
+    ENDING_AFTER,
+    NOVELTY,
+    Destinations,
+    MovementModel,
+)
+from pathveil.methods.calibrated.synthesis.tree_estimates import Continuations
+from pathveil.statistics.actions import END, action_counts
+from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.statistics.registry import ACTIONS, VISITS
+from pathveil.statistics.shapes import LENGTH_BINS, LENGTH_ENDS, distinct_locations, length_bins
+from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
+from pathveil.threads import in_threads
+
+# How many trajectories each round simulates: the first rounds go a long way, and need no more.
+# More or larger ones change nothing that the calibration would not mend.
+SAMPLES = (50_000, 50_000, 100_000, 200_000)
+SAMPLE_VISITS = 4_000_000  # fewer trajectories, if they are long
+# Simulated action counts are raised by so many of the expected ones, so none is 0.
+ACTION_SLACK = 5.0
+# How much one round may change: an action, novelty, an ending, the returns to a location.
+ACTION_STEP, NOVELTY_STEP, ENDING_STEP, RETURN_STEP = (0.5, 2.0), (0.5, 1.6), (0.5, 2.0), (0.4, 2.5)
+LAST_DAMPING = 0.5  # where people end also moves with everything else: go half the way
+FACTOR_BOUNDS = (0.02, 50.0)  # what a location's factor may come to in all
+LEAST_DISTINCT = 1e-3
+
+
+class _Tables(NamedTuple):
+    """The measured statistics of simulated trajectories.
+
+    Attributes:
+        actions: shape `statistics.actions.SHAPE`.
+        lengths: trajectories by length bin.
+        further: their distinct locations but the first, by length bin.
+        visits: shape (MULTIPLICITIES, n).
+        last: shape (n + 1,).
+    """
+
+    actions: NDArray[np.float64]
+    lengths: NDArray[np.float64]
+    further: NDArray[np.float64]
+    visits: NDArray[np.float64]
+    last: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Weights:
+    """A movement model whose factors by length are still by bins of lengths."""
+
+    actions: NDArray[np.float64]
+    returning_to: NDArray[np.float64]
+    ending_at: NDArray[np.float64]
+    ending: NDArray[np.float64]
+    novelty: NDArray[np.float64]
+
+    def model(self, longest: int, destinations: Destinations) -> MovementModel:
+        by_length = np.empty((longest + 1, 2))
+        bins = length_bins(np.arange(longest + 1))
+        by_length[:, ENDING_AFTER], by_length[:, NOVELTY] = self.ending[bins], self.novelty[bins]
+        return destinations.model(self.actions, self.returning_to, self.ending_at, by_length)
+
+
+def fit(
+    targets: FitTargets,
+    destinations: Destinations,
+    work: Continuations,
+    plan: MeasurementPlan,
+    draw: np.random.Generator,
+) -> MovementModel:
+    """The movement model whose trajectories have the measured tables, as far as it can.
+
+    Args:
+        targets: what was measured.
+        destinations: where people go; they are not adjusted.
+        work: the prefixes that the model will have to continue.
+        plan: the public caps.
+        draw: randomness for the simulations.
+    """
+    total = work.masses.sum()
+    weights = _first_guess(targets, plan[ACTIONS].cap)
+    for most in SAMPLES:
+        model = weights.model(targets.longest, destinations)
+        sample = min(most, SAMPLE_VISITS / targets.mean_length, total)
+        tables = _simulate(model, work, sample, plan, draw)
+        if tables is None:
+            break
+        scaled = _Tables(*(table * (total / tables.lengths.sum()) for table in tables))
+        weights = _adjust(weights, targets, scaled, plan[ACTIONS].cap)
+    return weights.model(targets.longest, destinations)
+
+
+def _first_guess(targets: FitTargets, steps: int) -> _Weights:
+    """The measured actions as they are; who walks for long sees ever fewer new places."""
+    everywhere = np.ones(len(targets.last) + 1)
+    returning_to = everywhere.copy()
+    returning_to[-1] = 0.0  # nobody returns to an unnamed place: each is another one
+    # The middle of each bin of lengths; the last bin is open.
+    starts = np.concatenate((np.ones(1), LENGTH_ENDS + 1.0))
+    middles = np.append((starts[:-1] + LENGTH_ENDS) / 2, starts[-1])
+    return _Weights(
+        targets.actions,
+        returning_to,
+        everywhere,
+        targets.hazards / targets.mean_ending,
+        np.minimum(1.0, steps / middles),
+    )
+
+
+def _simulate(
+    model: MovementModel,
+    work: Continuations,
+    rows: float,
+    plan: MeasurementPlan,
+    draw: np.random.Generator,
+) -> _Tables | None:
+    """Tables of a sample of about ``rows`` trajectories; None if it is empty."""
+    size = len(model.sums) - 1
+    chunks = in_threads(
+        lambda task: _tables(complete_chunk(task, work, model), size, plan),
+        cut_tasks(work, rows, draw),
+    )
+    columns = list(zip(*chunks, strict=True))
+    return _Tables(*(np.sum(column, axis=0) for column in columns)) if columns else None
+
+
+def _tables(chunk: Paths, size: int, plan: MeasurementPlan) -> _Tables:
+    offsets, codes = chunk.offsets, chunk.codes
+    bins = length_bins(chunk.lengths)
+    further = distinct_locations(offsets, codes, size) - 1.0
+    _, visits = visit_cells(offsets, codes, size, plan[VISITS].cap)
+    return _Tables(
+        action_counts(offsets, codes, size, plan[ACTIONS].cap).astype(np.float64),
+        np.bincount(bins, minlength=LENGTH_BINS).astype(np.float64),
+        np.bincount(bins, further, LENGTH_BINS).astype(np.float64),
+        np.bincount(visits, minlength=MULTIPLICITIES * size)
+        .reshape(MULTIPLICITIES, size)
+        .astype(np.float64),
+        np.bincount(codes[offsets[1:] - 1], minlength=size + 1).astype(np.float64),
+    )
+
+
+def _adjust(weights: _Weights, targets: FitTargets, tables: _Tables, steps: int) -> _Weights:
+    """One round: each set of weights by the table that it can repair."""
+    return replace(
+        weights,
+        actions=weights.actions * _action_ratios(targets, tables),
+        ending=weights.ending
+        * np.clip(targets.hazards / hazards(tables.lengths, targets.longest), *ENDING_STEP),
+        novelty=weights.novelty * _novelty_ratios(targets, tables, steps),
+        returning_to=_bounded(weights.returning_to, _return_ratios(targets, tables)),
+        ending_at=_bounded(weights.ending_at, _last_ratios(targets, tables)),
+    )
+
+
+def _bounded(factors: NDArray[np.float64], ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Multiply the factors of the candidates; that of the unnamed place stays."""
+    return np.append(np.clip(factors[:-1] * ratios, *FACTOR_BOUNDS), factors[-1])
+
+
+def _action_ratios(targets: FitTargets, tables: _Tables) -> NDArray[np.float64]:
+    """Shares of the actions in each situation; when to end is left to the lengths."""
+    counts = tables.actions + ACTION_SLACK * targets.actions
+    shares = counts / np.maximum(tables.actions.sum(-1, keepdims=True) + ACTION_SLACK, 1.0)
+    ratios = np.divide(targets.actions, shares, out=np.ones(shares.shape), where=shares > 0)
+    trusted: NDArray[np.float64] = np.clip(ratios, *ACTION_STEP) ** targets.action_trust
+    trusted[..., END] = 1.0
+    return trusted
+
+
+def _novelty_ratios(targets: FitTargets, tables: _Tables, steps: int) -> NDArray[np.float64]:
+    """How many different locations people of each length see, beyond what the actions tell."""
+    further, rows = pool_long(tables.further), pool_long(tables.lengths)
+    simulated = further / np.maximum(rows, 1.0)
+    measured = (targets.further + targets.shape_slack * simulated) / (
+        targets.trajectories + targets.shape_slack
+    )
+    ratios = np.where(rows > 0, measured / np.maximum(simulated, LEAST_DISTINCT), 1.0)
+    told_by_actions = np.append(LENGTH_ENDS, np.iinfo(np.int64).max) <= steps
+    return np.where(told_by_actions, 1.0, np.clip(ratios, *NOVELTY_STEP))
+
+
+def _return_ratios(targets: FitTargets, tables: _Tables) -> NDArray[np.float64]:
+    """Second and later visits to each location, given as many first ones as were measured."""
+    first, later = tables.visits[0], tables.visits[1:].sum(axis=0)
+    expected = later * np.maximum(targets.first_visits, 1.0) / np.maximum(first, 1.0)
+    ratios = (targets.later_visits + targets.visit_slack) / (expected + targets.visit_slack)
+    bounded: NDArray[np.float64] = np.clip(ratios, *RETURN_STEP)
+    return bounded
+
+
+def _last_ratios(targets: FitTargets, tables: _Tables) -> NDArray[np.float64]:
+    ratios = (targets.last + targets.last_slack) / (tables.last[:-1] + targets.last_slack)
+    damped: NDArray[np.float64] = np.clip(ratios, *ENDING_STEP) ** LAST_DAMPING
+    return damped

@@ -1,0 +1,100 @@
+"""From noisy measurements to synthetic trajectories: the whole story on one screen."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.synthesis.calibrate import calibrate
+from pathveil.methods.calibrated.synthesis.canonical import drop_code, merge_identical, take_rows
+from pathveil.methods.calibrated.synthesis.complete import complete, whole_weights
+from pathveil.methods.calibrated.synthesis.estimates import estimate
+from pathveil.methods.calibrated.synthesis.fit import fit
+from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets
+from pathveil.methods.calibrated.synthesis.movement_model import Destinations
+from pathveil.methods.calibrated.synthesis.target_cells import Targets
+from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
+from pathveil.progress_reports import report_progress
+from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.statistics.measurements import Measurements
+
+# Noise alone can ask for any number of trajectories. Beyond these bounds (some gigabytes) each
+# synthetic trajectory stands for several.
+MOST_ROWS, MOST_VISITS = 1 << 24, 1 << 27
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """Synthetic trajectories before they are made whole: what the error model looks at.
+
+    Attributes:
+        paths: distinct, over positions of candidates (their number stands for an unnamed
+            place), with the movement model's whole weights.
+        weights: float64; the calibrated ones.
+        has_unnamed: whether unnamed places occur.
+    """
+
+    paths: Paths
+    weights: NDArray[np.float64]
+    has_unnamed: bool
+
+
+def synthesize(
+    measurements: Measurements, plan: MeasurementPlan, draw: np.random.Generator
+) -> Paths:
+    """Synthetic trajectories that agree with the measurements. Sees no data; spends nothing.
+
+    Args:
+        measurements: the noisy tables.
+        plan: the public caps and budgets with which they were measured.
+        draw: randomness for the synthesis. The result depends on nothing else.
+
+    Returns:
+        Distinct paths of location codes in ascending order, with whole weights ≥ 1; none is empty.
+    """
+    return make_whole(weigh(measurements, plan, draw), measurements.candidates, draw)
+
+
+def weigh(measurements: Measurements, plan: MeasurementPlan, draw: np.random.Generator) -> Weighed:
+    """All but the last step of `synthesize`."""
+    candidates = measurements.candidates
+    unnamed = len(candidates)
+    known = estimate(measurements)
+    if unnamed == 0 or known.total == 0:
+        return _nothing()
+
+    work = continuations(measurements.tree, known.total, unnamed)
+    aims = FitTargets.of(known, plan, measurements.universe_size)
+    model = fit(aims, Destinations.of(known), work, plan, draw)
+    report_progress(1, 5)
+
+    rows = min(known.total, MOST_ROWS, MOST_VISITS / aims.mean_length)
+    completed = merge_identical(complete(work, model, rows, draw), unnamed + 1)
+    if len(completed) == 0:
+        return _nothing()
+
+    report_progress(2, 5)
+    weights = calibrate(completed, Targets.of(known, plan))
+    report_progress(5, 5)
+    weights *= known.total / weights.sum()
+    return Weighed(completed, weights, known.unnamed_visits > 0)
+
+
+def make_whole(weighed: Weighed, candidates: NDArray[np.int64], draw: np.random.Generator) -> Paths:
+    """The last step of `synthesize`: whole weights, location codes, no unnamed places."""
+    whole = whole_weights(weighed.weights, draw.random())
+    kept = np.flatnonzero(whole)
+    released = take_rows(weighed.paths, kept, whole[kept])
+    if weighed.has_unnamed:
+        unnamed = len(candidates)
+        released = merge_identical(drop_code(released, unnamed), unnamed)
+    codes = candidates.astype(np.int32)[released.codes]
+    return Paths(released.offsets, codes, released.weights)
+
+
+def _nothing() -> Weighed:
+    nothing = Paths(
+        np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+    )
+    return Weighed(nothing, np.zeros(0), has_unnamed=False)

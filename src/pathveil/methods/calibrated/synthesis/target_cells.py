@@ -1,0 +1,105 @@
+"""Which measured cells each synthetic trajectory adds to, and what those cells should come to.
+
+The calibration compares synthetic trajectories with every table that asks for it
+(`Statistic.compared`). Their cells are numbered one table after another. The cells of a trajectory
+are found by the same functions, with the same caps, that the gate applies to people's
+trajectories, so a cap biases nothing: both sides are cut alike.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.synthesis.estimates import Estimated
+from pathveil.statistics.denoise import SMALLEST_VARIANCE, Estimates
+from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.statistics.registry import LAST_LOCATIONS, LENGTHS, LEVELS, REACH, SHAPES, VISITS
+from pathveil.statistics.statistic import Rows, Scope, Statistic
+
+# In which order the cells of a row are added up; other statistics follow in the plan's order. Sums
+# of floats depend on it in the last bit, and so does a seeded release.
+ADDED_FIRST: tuple[Statistic, ...] = (
+    LENGTHS,
+    SHAPES,
+    REACH,
+    LAST_LOCATIONS,
+    LEVELS[0],
+    VISITS,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """The cells of one statistic.
+
+    Attributes:
+        statistic: whose cells they are.
+        cap: with which its table was measured.
+        estimates: what is known about their counts.
+        start: the number of the first of them.
+    """
+
+    statistic: Statistic
+    cap: int
+    estimates: Estimates
+    start: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Targets:
+    """Cells of all tables, and what is known about their counts.
+
+    Attributes:
+        scope: of the synthetic trajectories.
+        parts: one for each statistic.
+        counts: float64, shape (cells,), ≥ 0.
+        variances: float64, shape (cells,), ≥ 1.
+    """
+
+    scope: Scope
+    parts: Sequence[Target]
+    counts: NDArray[np.float64]
+    variances: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, known: Estimated, plan: MeasurementPlan) -> "Targets":
+        """Collect them."""
+        parts: list[Target] = []
+        start = 0
+        for line in plan.lines():
+            for statistic in line.statistic.compared():
+                if statistic in known.tables:
+                    estimates = known[statistic]
+                    parts.append(Target(statistic, line.cap, estimates, start))
+                    start += estimates.value.size
+        values, variances = (
+            np.concatenate([np.zeros(0), *(column.ravel() for column in columns)])
+            for columns in (
+                [part.estimates.value for part in parts],
+                [part.estimates.variance for part in parts],
+            )
+        )
+        return cls(
+            known.scope,
+            parts,
+            np.maximum(values, 0.0),
+            np.maximum(variances, SMALLEST_VARIANCE),
+        )
+
+
+def find_cells(chunk: Paths, targets: Targets) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
+    """All (row, cell) pairs of a chunk of trajectories, none of them empty."""
+    rows = Rows(chunk.offsets, chunk.codes, targets.scope.named)
+    turn = {statistic: turn for turn, statistic in enumerate(ADDED_FIRST)}
+    parts = sorted(targets.parts, key=lambda part: turn.get(part.statistic, len(turn)))
+    found = [
+        (part.start, *part.statistic.listed(rows, targets.scope, part.cap, part.estimates.keys))
+        for part in parts
+    ]
+    return (
+        np.concatenate([row for _, row, _ in found]).astype(np.int32),
+        np.concatenate([start + cell for start, _, cell in found]).astype(np.uint32),
+    )

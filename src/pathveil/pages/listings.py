@@ -1,0 +1,147 @@
+"""What the page needs to know of a release; raw data has no such thing."""
+
+from dataclasses import dataclass
+from typing import Protocol
+from unicodedata import east_asian_width
+
+from pathveil.analysis.flows import length_distribution
+from pathveil.analysis.patterns import top_patterns
+from pathveil.core.estimates import ErrorTable
+from pathveil.core.paths import Paths, WeightedPaths
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.universe import Universe
+
+
+class Released(WeightedPaths, Protocol):
+    """A release, as the page and the charts see it. See `pathveil.release.release.Release`."""
+
+    @property
+    def is_private(self) -> bool:
+        """False if its noise was injected."""
+        ...
+
+    @property
+    def time_grid(self) -> TimeGrid | None:
+        """The public time grid, if its visits have times."""
+        ...
+
+    @property
+    def error_table(self) -> ErrorTable | None:
+        """What its answers may be off by, if that is known."""
+        ...
+
+    def timed_paths(self) -> Paths:
+        """The trajectories as pair codes, slot · |L| + location; without times, as `paths`."""
+        ...
+
+
+# A location as people read it: its label, and its name if the universe has one.
+
+
+# Around a text whose direction is its own, so that it can't turn what stands beside it.
+_ISOLATE, _END = "\u2068", "\u2069"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A location of the universe.
+
+    Attributes:
+        label: as in the data.
+        name: for people; "" without one.
+    """
+
+    label: str
+    name: str
+
+    @classmethod
+    def of(cls, universe: Universe, code: int) -> "Place":
+        """The location with this code."""
+        return cls(universe.labels[code], universe.names[code] if universe.names else "")
+
+    @property
+    def told(self) -> str:
+        """The name and the label on one line, each in its own direction."""
+        return (
+            f"{isolated(self.name)} ({isolated(self.label)})" if self.name else isolated(self.label)
+        )
+
+
+def isolated(text: str) -> str:
+    """A text that is read in its own direction wherever no markup can say so."""
+    return f"{_ISOLATE}{text}{_END}"
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut to about ``most`` letters of usual width; wide ones count twice."""
+    room = most
+    for position, letter in enumerate(text):
+        room -= 2 if east_asian_width(letter) in "WF" else 1
+        if room < 0:
+            return f"{text[: max(position - 1, 1)]}…"
+    return text
+
+
+# The length distribution as people read it: length by length, and the long tail as one.
+
+
+MOST_LENGTHS = 24
+
+
+def length_rows(release: WeightedPaths, most: int = MOST_LENGTHS) -> list[tuple[str, int]]:
+    """Lengths in words, shortest first, and how many trajectories have them.
+
+    Args:
+        release: the release.
+        most: rows; what is longer is one more, such as "25 or more".
+    """
+    rows = length_distribution(release).to_rows()
+    shown = [(f"{length:,}", count) for length, count in rows[:most]]
+    rest = rows[most:]
+    if rest:
+        shown.append((f"{rest[0][0]:,} or more", sum(count for _, count in rest)))
+    return shown
+
+
+# The most frequent sequential patterns, for the page: those that lead from place to place.
+#
+# Bounded by the size of the work and not by a clock, for a bundle is checked by writing its page
+# again: the same release must always give the same text.
+
+
+SHOWN = 20
+LONGEST = 4
+_MINED = 200  # of which those that stay in one place are left out
+MOST_VISITS = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """A pattern.
+
+    Attributes:
+        places: in their order; other places may lie between.
+        support: how many released trajectories contain it.
+    """
+
+    places: tuple[Place, ...]
+    support: int
+
+
+def top_journeys(release: WeightedPaths) -> list[Journey] | None:
+    """The most frequent patterns of 2 to 4 visits to at least two locations.
+
+    None if the release is too large to be mined for a page.
+    """
+    if len(release.paths().codes) > MOST_VISITS:
+        return None
+    universe = release.universe
+    found = top_patterns(release, _MINED, min_length=2, max_length=LONGEST)
+    telling = [pattern for pattern in found if len(set(pattern.locations)) > 1]
+    return [
+        Journey(
+            tuple(Place.of(universe, code) for code in universe.codes(pattern.locations)),
+            pattern.support,
+        )
+        for pattern in telling[:SHOWN]
+    ]

@@ -1,0 +1,120 @@
+"""report.html: one offline page that says what was published and under which promise.
+
+A function of the release and its certificate alone, and always the same text for the same
+release: `pathveil verify` writes it again and compares.
+"""
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from pathveil.analysis.flows import visits
+from pathveil.pages.clock import HeatMap, count_hours
+from pathveil.pages.expected_error import ExpectedError, expected_error
+from pathveil.pages.icicle import draw_icicle
+from pathveil.pages.listings import Place, Released, isolated, length_rows, shortened, top_journeys
+from pathveil.pages.map import draw_map
+from pathveil.pages.moves import MOST_LINES, draw_moves, moves_table, strongest_moves
+from pathveil.pages.templating import templates
+from pathveil.progress_reports import portion, report_progress
+from pathveil.promise.certificate import Certificate
+from pathveil.promise.citation import cite
+from pathveil.promise.explanation import explain
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+REPORT = "report.html"
+MOST_VISITED = 20
+_SECTIONS = {
+    "promise": "The promise",
+    "map": "Map",
+    "visited": "Locations",
+    "moves": "Moves",
+    "lengths": "Lengths",
+    "patterns": "Patterns",
+    "tree": "Prefix tree",
+    "hours": "When",
+    "errors": "Errors",
+    "certificate": "Certificate",
+    "cite": "How to cite",
+}
+_LETTERS, _HEADINGS = 24, 12  # of the heat map: left of a row, and above the columns
+
+
+def render_report(release: Released, certificate: Certificate) -> str:
+    """The page, self-contained: no scripts, no network, labels escaped."""
+    paths = release.paths()
+    trajectories = int(paths.weights.sum())
+    moves = strongest_moves(release, MOST_LINES)
+    most_visited = _most_visited(release)
+    lengths = length_rows(release)
+    report_progress(1, 4)
+    drawn = {
+        "map": draw_map(release),
+        "moves_map": draw_moves(release, moves),
+        "icicle": draw_icicle(release),
+        "hours": count_hours(release),
+    }
+    with portion(1 / 2, 1):
+        journeys = top_journeys(release)
+    left_out = {
+        section
+        for section, name in {"map": "map", "tree": "icicle", "hours": "hours"}.items()
+        if drawn[name] is None
+    }
+    return render(
+        "report.html",
+        certificate=certificate,
+        explanation=explain(certificate),
+        citation=cite(certificate),
+        contents=[(id_, title) for id_, title in _SECTIONS.items() if id_ not in left_out],
+        trajectories=trajectories,
+        distinct=len(paths),
+        has_names=release.universe.names is not None,
+        most_visited=most_visited,
+        moves=moves_table(release, moves),
+        lengths=lengths,
+        longest_bar=max((count for _, count in lengths), default=1),
+        journeys=journeys,
+        errors=_errors(release, trajectories, most_visited),
+        **drawn,
+        **_headings(drawn["hours"]),
+    )
+
+
+def render(template: str, **values: Any) -> str:
+    """A template of this package, filled in; every value is escaped."""
+    return _environment().get_template(template).render(**values)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> "Environment":
+    environment = templates("pages")
+    environment.globals["isolated"] = isolated
+    return environment
+
+
+def _most_visited(release: Released) -> list[tuple[Place, int]]:
+    universe = release.universe
+    rows = visits(release).to_rows(universe, limit=MOST_VISITED)
+    return [(Place.of(universe, universe.code(label)), count) for label, count in rows]
+
+
+def _errors(
+    release: Released, trajectories: int, most_visited: list[tuple[Place, int]]
+) -> ExpectedError | None:
+    table = release.error_table
+    if table is None or not most_visited:
+        return None
+    return expected_error(table, trajectories, most_visited[0][1])
+
+
+def _headings(hours: Any) -> dict[str, Any]:
+    """What stands left of the rows of the heat map, and above how many columns a text fits."""
+    if not isinstance(hours, HeatMap):
+        return {}
+    return {
+        "row_texts": [shortened(row.name or row.label, _LETTERS) for row in hours.rows],
+        "every": math.ceil(len(hours.columns) / _HEADINGS),
+    }

@@ -1,1 +1,0 @@
-"""Altair charts of a release, for notebooks."""

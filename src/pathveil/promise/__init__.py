@@ -1,0 +1,1 @@
+"""What a release promises, to whom, and who vouches for it; derived from public values."""

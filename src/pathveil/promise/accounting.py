@@ -1,0 +1,159 @@
+"""Parts of the certificate that are records of something else: public inputs, files."""
+
+from fractions import Fraction
+from math import prod
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pathveil.core.parameters import Parameters
+from pathveil.core.thresholds import SubLevels
+from pathveil.promise.stability import Promise, Step, TableMap
+from pathveil.times.time_grid import Kind, TimeGrid
+from pathveil.universe.taxonomy import Taxonomy
+from pathveil.universe.universe import MAX_LABEL_LENGTH
+
+EXACT = r"^[0-9]{1,100}(/[1-9][0-9]{0,99})?$"
+POSITIVE = r"^[1-9][0-9]{0,99}(/[1-9][0-9]{0,99})?$"
+
+
+class Part(BaseModel):
+    """A part of the certificate: nothing is missing, unknown or changed later."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TimeGridRecord(Part):
+    """The public time grid; its slots are listed in the bundle."""
+
+    name: str = Field(max_length=20, description='"1h" …, "weekday-hour" or "file".')
+    kind: Kind = Field(description="What the slots are slots of.")
+    slots: int = Field(ge=1)
+    time_zone: str = Field(max_length=80, description="The zone whose wall clock decides.")
+
+    @classmethod
+    def of(cls, grid: TimeGrid) -> "TimeGridRecord":
+        """The record of a grid."""
+        return cls(name=grid.name, kind=grid.kind, slots=len(grid), time_zone=grid.time_zone)
+
+
+class TaxonomyRecord(Part):
+    """The public taxonomy; each location's zone is listed in the bundle."""
+
+    origin: str = Field(max_length=MAX_LABEL_LENGTH, description="How the taxonomy was made.")
+    zones: int = Field(ge=1)
+    zone_share: str = Field(pattern=EXACT, description="The zones' share of a level's ε.")
+    zone_threshold: int = Field(ge=0, description="The smallest noisy count of a kept zone.")
+
+    @classmethod
+    def of(cls, taxonomy: Taxonomy, both: SubLevels) -> "TaxonomyRecord":
+        """The record of a taxonomy and of how its levels are measured."""
+        return cls(
+            origin=taxonomy.origin,
+            zones=len(taxonomy),
+            zone_share=str(both.zone_share),
+            zone_threshold=both.zone_threshold,
+        )
+
+
+class FileRecord(Part):
+    """A file of the bundle."""
+
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    bytes: int = Field(ge=0)
+
+
+# How the budget adds up: the maps of `promise.stability` as lines of the certificate, and back.
+
+
+_NOISY = "noisy counts: "
+
+
+class StepLine(Part):
+    """One step from the data to the trajectories that are counted."""
+
+    step: str
+    depends_on: str = Field(description="What in the data each piece of its result follows from.")
+    stability: int = Field(ge=1, description="How many pieces differ after it for one before.")
+
+
+class BudgetLine(Part):
+    """One measurement and its share of ε."""
+
+    measurement: str
+    epsilon: str = Field(pattern=POSITIVE)
+    sensitivity: int = Field(ge=1, description="L1 change by one unit.")
+    squared_l2: int | None = Field(
+        default=None, ge=1, description="L2 change by one unit, squared; null: not told."
+    )
+    depends_on: str = Field(default="", description="What of the trajectories it sees.")
+
+
+class NoisyChoice(Part):
+    """A parameter that was chosen from data, and paid for."""
+
+    measurement: str
+    rule: str = Field(description="How the choice followed from noisy counts.")
+    epsilon: str = Field(pattern=EXACT)
+    sensitivity: int = Field(ge=1, description="L1 change by one unit.")
+    delta: str = Field(pattern=EXACT)
+
+
+class Accounting(Part):
+    """How the budget adds up."""
+
+    composition: str
+    post_processing: str
+    steps: list[StepLine] = Field(
+        default=[], description="From rows to trajectories; their stabilities multiply."
+    )
+    budget: list[BudgetLine]
+    choices: list[NoisyChoice] = Field(
+        default=[], description="Parameters chosen from data; their ε is part of the budget."
+    )
+
+    @classmethod
+    def of(cls, promise: Promise, parameters: Parameters) -> "Accounting":
+        """The lines of a promise."""
+        distance = promise.distance
+        return cls(
+            composition="sequential over the measurements, parallel within each",
+            post_processing=parameters.how.post_processing,
+            steps=[
+                StepLine(step=step.name, depends_on=step.depends_on, stability=step.stability)
+                for step in promise.steps
+            ],
+            budget=[
+                BudgetLine(
+                    measurement=f"{_NOISY}{table.name}",
+                    epsilon=str(table.map(distance)),
+                    sensitivity=table.sensitivity(distance),
+                    squared_l2=table.squared_sensitivity(distance),
+                    depends_on=table.depends_on,
+                )
+                for table in promise.tables
+            ],
+            choices=[
+                NoisyChoice(
+                    measurement=one.name,
+                    rule=one.rule,
+                    epsilon=str(one.budget),
+                    sensitivity=one.sensitivity,
+                    delta=str(one.delta),
+                )
+                for one in parameters.preparations
+            ],
+        )
+
+    def promise(self, difference: str) -> Promise:
+        """The promise that these lines add up to, for such a difference in the data."""
+        steps = tuple(Step(line.step, line.depends_on, line.stability) for line in self.steps)
+        used = prod(step.stability for step in steps)
+        deltas = {choice.measurement: Fraction(choice.delta) for choice in self.choices}
+        tables = []
+        for line in self.budget:
+            name = line.measurement.removeprefix(_NOISY)
+            epsilon, l1 = Fraction(line.epsilon) / line.sensitivity, line.sensitivity // used
+            squared_l2 = (line.squared_l2 or line.sensitivity**2) // used**2
+            delta = deltas.get(name, Fraction())
+            tables.append(TableMap(name, line.depends_on, epsilon, l1, squared_l2, delta))
+        return Promise(difference, steps, tuple(tables))

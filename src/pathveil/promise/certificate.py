@@ -1,0 +1,311 @@
+"""The privacy certificate: what is promised, about whom, and what is not.
+
+Field names follow the OpenDP deployments registry where it has one (``dp_flavor``,
+``privacy_loss``, ``accounting``, ``implementation`` …), so an entry there can be written from it.
+Nothing in it depends on the raw data: two neighbouring databases get the same certificate, but
+for the hashes of the published files.
+"""
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from importlib.metadata import version
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pathveil.core.html_card import html_card
+from pathveil.core.methods import Method, MethodName
+from pathveil.core.parameters import Parameters
+from pathveil.promise.accounting import (
+    EXACT,
+    POSITIVE,
+    Accounting,
+    FileRecord,
+    Part,
+    TaxonomyRecord,
+    TimeGridRecord,
+)
+from pathveil.promise.stability import (
+    Promise,
+    in_terms_of,
+    trip_promises,
+    unit_promise,
+)
+from pathveil.times.trip_rules import Keep, kept_by
+from pathveil.universe.universe import LISTED, MAX_LABEL_LENGTH
+
+CERTIFICATE_FILE = "privacy-certificate.json"
+SOFTWARE = "pathveil"
+Status = Literal["PRIVATE", "NOT PRIVATE"]
+PRIVATE: Status = "PRIVATE"
+NOT_PRIVATE: Status = "NOT PRIVATE"
+LEVEL = re.compile(r"\blevel \d+ of the prefix tree$")
+_NEIGHBOURS = "add or remove "
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
+
+class PrivacyParameters(Part):
+    """The parameters of the guarantee."""
+
+    epsilon: str = Field(pattern=POSITIVE, description="Total ε, an exact number or fraction.")
+    delta: str = Field(
+        default="0", pattern=EXACT, description="δ: 0 unless the universe was discovered."
+    )
+
+
+class PrivacyLoss(Part):
+    """Who is protected, and how much."""
+
+    privacy_unit: str
+    privacy_unit_description: str
+    privacy_parameters: PrivacyParameters
+
+
+class DpFlavor(Part):
+    """The definition of differential privacy that is satisfied."""
+
+    name: Literal["Pure DP", "Approximate DP"]
+    input_metric: str = Field(description="The neighbour relation.")
+    bound_on_input_distance: int = Field(description="Units that may be added or removed.")
+    output_measure: str
+    bound_on_output_distance: str = Field(pattern=POSITIVE)
+    data_domain: str
+    unprotected_quantities: list[str] = Field(description="What is not protected.")
+
+
+class Model(Part):
+    """The trust model."""
+
+    model_name: Literal["Central"]
+    is_many_release: bool
+    is_interactive: bool
+    is_dynamic: bool
+
+
+class Implementation(Part):
+    """The public choices, and the software that carried them out."""
+
+    mechanisms: str
+    pre_processing_eda_hyperparameter_tuning: str
+    method: MethodName
+    universe_size: int = Field(ge=1)
+    height: int = Field(ge=1)
+    threshold: int = Field(ge=0)
+    max_trajectories_per_unit: int = Field(ge=1)
+    max_nodes: int = Field(ge=1)
+    time_grid: TimeGridRecord | None = Field(
+        default=None, description="Null: trajectories have no times."
+    )
+    taxonomy: TaxonomyRecord | None = Field(
+        default=None, description="Null: every node is a location, none a zone."
+    )
+    universe_origin: str = Field(
+        default=LISTED, max_length=MAX_LABEL_LENGTH, description="How the universe was made."
+    )
+    trajectory_rules: list[Annotated[str, Field(max_length=MAX_LABEL_LENGTH)]] = Field(
+        default=[],
+        max_length=10,
+        description="The public rules by which rows became trajectories; none: as the data has it.",
+    )
+    software: str
+    software_version: str
+
+
+class LedgerRecord(Part):
+    """The charge that paid for a release; never where the ledger is."""
+
+    dataset: str = Field(pattern=_NAME, description="The dataset's name in the ledger.")
+    population: str | None = Field(
+        pattern=_NAME, description="The declared population that was looked at; null: everybody."
+    )
+    entry: int = Field(ge=1, description="The number of the entry that charged it.")
+    entry_sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="The hash of that entry.")
+
+
+class Certificate(Part):
+    """The certificate of one release."""
+
+    certificate_version: Literal["1"] = "1"
+    status: Status = Field(
+        description="NOT PRIVATE if the noise came from an injected, predictable generator."
+    )
+    dp_flavor: DpFlavor
+    privacy_loss: PrivacyLoss
+    model: Model
+    accounting: Accounting
+    implementation: Implementation
+    ledger: LedgerRecord | None = Field(
+        default=None, description="The charge that paid for it; null: none was recorded."
+    )
+    files: dict[str, FileRecord] = Field(description="The bundle's own files.")
+
+    def _repr_html_(self) -> str:
+        return _card(self)
+
+    def adds_up(self) -> bool:
+        """Whether the shares sum to ε exactly, and the paper's methods have one for each level.
+
+        With a taxonomy two: of its zones and of its locations.
+        """
+        shares = [Fraction(line.epsilon) for line in self.accounting.budget]
+        epsilon = Fraction(self.privacy_loss.privacy_parameters.epsilon)
+        bound = Fraction(self.dp_flavor.bound_on_output_distance)
+        choices = self.implementation
+        levels = [line for line in self.accounting.budget if LEVEL.search(line.measurement)]
+        return sum(shares) == epsilon == bound and (
+            Method.named(choices.method).has_tables
+            or len(levels) == choices.height * (1 if choices.taxonomy is None else 2)
+        )
+
+    def promise(self) -> Promise:
+        """The promise to a unit that the accounting adds up to."""
+        return self.accounting.promise(self.dp_flavor.input_metric.removeprefix(_NEIGHBOURS))
+
+    @classmethod
+    def of(
+        cls,
+        parameters: Parameters,
+        *,
+        is_private: bool,
+        ledger: LedgerRecord | None = None,
+        universe_origin: str = LISTED,
+        trajectory_rules: Sequence[str] = (),
+    ) -> "Certificate":
+        """The certificate that these public parameters deserve, with no files yet.
+
+        What it says about privacy is written from the maps of `promise.stability`.
+        """
+        promise = unit_promise(parameters)
+        epsilon, delta = str(promise.epsilon), str(promise.delta)
+        return cls(
+            status=PRIVATE if is_private else NOT_PRIVATE,
+            dp_flavor=DpFlavor(
+                name="Approximate DP" if promise.delta else "Pure DP",
+                input_metric=f"{_NEIGHBOURS}{promise.difference}",
+                bound_on_input_distance=1,
+                output_measure=(
+                    "max divergence, except with probability δ"
+                    if promise.delta
+                    else "max divergence"
+                ),
+                bound_on_output_distance=epsilon,
+                data_domain=_data_domain(parameters),
+                unprotected_quantities=_unprotected(promise),
+            ),
+            privacy_loss=PrivacyLoss(
+                privacy_unit="one unit (a person, a card: one value of the unit column)",
+                privacy_unit_description=unit_description(promise, kept_by(trajectory_rules)),
+                privacy_parameters=PrivacyParameters(epsilon=epsilon, delta=delta),
+            ),
+            model=Model(
+                model_name="Central", is_many_release=False, is_interactive=False, is_dynamic=False
+            ),
+            accounting=Accounting.of(promise, parameters),
+            implementation=_implementation(parameters).model_copy(
+                update={
+                    "universe_origin": universe_origin,
+                    "trajectory_rules": list(trajectory_rules),
+                }
+            ),
+            ledger=ledger,
+            files={},
+        )
+
+
+def unit_description(unit: Promise, keep: Keep | None) -> str:
+    """How much of a unit is used, what neighbours are, and what one trajectory has by itself."""
+    used = (
+        f"At most {unit.distance} trajectories of a unit are used; neighbouring databases differ "
+        f"in {unit.difference}."
+    )
+    if unit.distance == 1:
+        return used
+    trips = trip_promises(unit, keep)
+    told = [f"{trip.difference} has {in_terms_of(unit, trip.epsilon)}" for trip in trips]
+    if len(trips) == 1:
+        told.append("for one of a unit with more nothing is claimed")
+    return f"{used} By itself, there or not there, {', and '.join(told)}."
+
+
+def _data_domain(parameters: Parameters) -> str:
+    universe = (
+        "a universe that was discovered in the data" if parameters.delta else "a public universe"
+    )
+    if parameters.time_grid is None:
+        return f"trajectories: ordered lists of locations of {universe}"
+    return (
+        f"trajectories: lists of pairs (a location of {universe}, a slot of a public time "
+        "grid) whose slots never decrease"
+    )
+
+
+def _unprotected(promise: Promise) -> list[str]:
+    public = "every parameter on this certificate: they are public"
+    two = in_terms_of(promise, promise.map(2))
+    return [
+        # A discovered universe is protected, by (ε, δ).
+        public if promise.delta else f"the universe of locations and {public}",
+        f"facts about groups larger than one unit (two units have {two}, and so on)",
+        f"what exactly a unit did, if it is known to be in the data: that has {two}, not ε",
+        "facts that hold for the population whether or not one unit is in the data",
+        "other releases about the same units: their ε adds to this one",
+        "how long the computation took, and that it took place",
+    ]
+
+
+def _implementation(parameters: Parameters) -> Implementation:
+    return Implementation(
+        mechanisms=(
+            "two-sided geometric noise (discrete Laplace) on the count of every cell of a table "
+            "(every potential node of a prefix tree, visited or not), exact integer sampling from "
+            "the operating system's secure generator; counts below a threshold are dropped"
+        ),
+        pre_processing_eda_hyperparameter_tuning=_tuning(parameters),
+        method=parameters.method,
+        universe_size=parameters.universe_size,
+        height=parameters.height,
+        threshold=parameters.threshold,
+        max_trajectories_per_unit=parameters.max_trajectories_per_unit,
+        max_nodes=parameters.max_nodes,
+        time_grid=TimeGridRecord.of(parameters.time_grid) if parameters.time_grid else None,
+        taxonomy=_taxonomy_record(parameters),
+        software=SOFTWARE,
+        software_version=version(SOFTWARE),
+    )
+
+
+def _taxonomy_record(parameters: Parameters) -> TaxonomyRecord | None:
+    taxonomy, both = parameters.taxonomy, parameters.sub_levels
+    return None if taxonomy is None or both is None else TaxonomyRecord.of(taxonomy, both)
+
+
+def _tuning(parameters: Parameters) -> str:
+    """What the software chose from data, and paid for; and what it can't know."""
+    chosen = [f"with a share of ε of its own: {one.rule}" for one in parameters.preparations]
+    return (
+        f"by the software: {'; '.join(chosen) or 'none on the data'}; all other parameters were "
+        "given by the publisher, and the software can't know whether the publisher had looked at "
+        "the data; visits outside the universe are dropped, and what one trajectory adds to a "
+        "table is capped"
+    )
+
+
+def _card(certificate: Certificate) -> str:
+    """A certificate: the promise in figures."""
+    loss, choices = certificate.privacy_loss, certificate.implementation
+    is_private = certificate.status == "PRIVATE"
+    return html_card(
+        "Privacy certificate",
+        {
+            "status": certificate.status,
+            "definition": certificate.dp_flavor.name,
+            "ε": loss.privacy_parameters.epsilon,
+            "δ": loss.privacy_parameters.delta,
+            "unit": loss.privacy_unit,
+            "neighbours": certificate.dp_flavor.input_metric,
+            "method": f"{choices.method}, height {choices.height}",
+            "software": f"{choices.software} {choices.software_version}",
+        },
+        alarm="" if is_private else "NOT PRIVATE: for tests only; never publish it.",
+    )

@@ -1,0 +1,378 @@
+"""Numbers of the explanation: exact fractions as short text, the same on every machine."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from itertools import groupby
+from math import ceil
+
+from pydantic import BaseModel
+
+from pathveil.core.methods import Method
+from pathveil.promise import plain_words as words
+from pathveil.promise.accounting import BudgetLine
+from pathveil.promise.certificate import PRIVATE, Certificate
+from pathveil.promise.odds import Belief, odds_against_one
+from pathveil.promise.stability import in_terms_of, trip_promises
+from pathveil.statistics.registry import STATISTICS, TIME_STATISTICS
+from pathveil.times.trip_rules import kept_by
+
+DIGITS = 4
+
+
+def percent(share: Fraction) -> str:
+    """A share of 1 as per cent."""
+    return f"{decimal(100 * share)}%"
+
+
+def number(value: Fraction) -> str:
+    """Exact, with a decimal beside a fraction that has none as short."""
+    return str(value) if value.denominator == 1 else f"{value} (about {decimal(value)})"
+
+
+def decimal(value: Fraction) -> str:
+    """Four significant digits, rounded exactly: the same text on every machine."""
+    if value <= 0:  # it has no first digit
+        return str(round(value))
+    whole = len(str(int(value))) if value >= 1 else 0
+    digits = max(0, DIGITS - whole)
+    if not whole:
+        while value * 10**digits < 10 ** (DIGITS - 1):
+            digits += 1
+    text = f"{round(value * 10**digits):0{digits + 1}}"
+    if not digits:
+        return f"{int(text):,}"
+    return f"{text[:-digits]}.{text[-digits:]}".rstrip("0").rstrip(".")
+
+
+def count(amount: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{amount:,} {one if amount == 1 else many}"
+
+
+# The certificate in plain words: what a release promises, to whom, and what it does not.
+#
+# A function of the certificate alone, so of public parameters. The order of the passages follows
+# the outline of NIST SP 800-226 (unit, loss, bounds, mechanism, public choices, utility, trust,
+# access, what is outside); the words are ours. `pathveil explain` prints it, and report.html holds
+# it as a section.
+
+
+BELIEFS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
+WEAK_FROM = Fraction(99)  # per cent: where an undecided attacker may become this sure
+TOLD_ELSEWHERE = {
+    *("mechanisms", "pre_processing_eda_hyperparameter_tuning", "method", "universe_size"),
+    *("height", "threshold", "max_trajectories_per_unit", "max_nodes"),
+    *("software", "software_version"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A small table of text.
+
+    Attributes:
+        columns: the headings.
+        rows: the cells; the first column is words, the others are numbers.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One part of the explanation.
+
+    Attributes:
+        title: what it is about.
+        paragraphs: sentences.
+        table: figures that belong to them.
+        items: a list that follows.
+    """
+
+    title: str
+    paragraphs: tuple[str, ...]
+    table: Table | None = None
+    items: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All of it.
+
+    Attributes:
+        status: PRIVATE or NOT PRIVATE.
+        epsilon: exact text.
+        delta: exact text; "0" unless the universe was discovered.
+        beliefs: how far an attacker's belief can move; "was this unit in the data?" (ε) first,
+            then "this journey or that one?" (2ε).
+        passages: in the order in which they are read.
+    """
+
+    status: str
+    epsilon: str
+    delta: str
+    beliefs: tuple[tuple[Belief, Belief], ...]
+    passages: tuple[Passage, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """For scripts; exact numbers and certified digits as text."""
+        return {
+            "status": self.status,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "odds": [
+                {
+                    "belief_before": str(presence.before),
+                    "was_this_unit_in_the_data": _bounds(presence),
+                    "this_journey_or_that_one": _bounds(journey),
+                }
+                for presence, journey in self.beliefs
+            ],
+            "passages": [asdict(passage) for passage in self.passages],
+        }
+
+
+def explain(certificate: Certificate) -> Explanation:
+    """Explain a certificate, or the one that planned parameters would get."""
+    epsilon = Fraction(certificate.privacy_loss.privacy_parameters.epsilon)
+    beliefs = tuple(
+        (Belief.after(before, epsilon), Belief.after(before, 2 * epsilon)) for before in BELIEFS
+    )
+    return Explanation(
+        status=certificate.status,
+        epsilon=str(epsilon),
+        delta=certificate.privacy_loss.privacy_parameters.delta,
+        beliefs=beliefs,
+        passages=(
+            _promise(certificate, epsilon),
+            _unit(certificate),
+            _loss(epsilon, beliefs),
+            _bounds_passage(certificate, epsilon),
+            _mechanism(certificate),
+            _choices(certificate),
+            _utility(certificate),
+            Passage("Whom one must trust", words.TRUST),
+            _access(certificate, epsilon),
+            _outside(certificate),
+            Passage("The words used here", (), items=words.WORDS),
+        ),
+    )
+
+
+def _promise(certificate: Certificate, epsilon: Fraction) -> Passage:
+    delta = Fraction(certificate.privacy_loss.privacy_parameters.delta)
+    stamp = () if certificate.status == PRIVATE else (words.NOT_PRIVATE,)
+    return Passage(
+        "The promise in short",
+        (
+            *stamp,
+            (
+                f"{words.PROMISE} Here ε is {number(epsilon)}, so nothing that anybody could see "
+                f"in the release is more than e^ε = {odds_against_one(epsilon):,f} times as "
+                "probable with one unit's data as without it, or without as with."
+            ),
+            words.HOLDS_AGAINST,
+            words.DELTA.format(delta=number(delta)) if delta else words.NO_DELTA,
+        ),
+    )
+
+
+def _unit(certificate: Certificate) -> Passage:
+    most = certificate.implementation.max_trajectories_per_unit
+    return Passage(
+        "Who is protected: the unit",
+        (
+            (
+                f"What is protected is {certificate.privacy_loss.privacy_unit}. The promise "
+                "compares two worlds: the data with everything of one unit in it, and the same "
+                "data with everything of that unit taken out."
+            ),
+            (
+                f"At most {count(most, 'trajectory', 'trajectories')} of a unit "
+                f"{'is' if most == 1 else 'are'} used. {words.OVER_THE_BOUND}"
+            ),
+            *((" ".join(_one_trip(certificate)),) if most > 1 else ()),
+            words.SEVERAL_CARDS,
+        ),
+    )
+
+
+def _one_trip(certificate: Certificate) -> Iterator[str]:
+    """What is proved for one trajectory, and nothing more."""
+    unit, keep = certificate.promise(), kept_by(certificate.implementation.trajectory_rules)
+    within, *over = trip_promises(unit, keep)
+    yield words.ONE_TRIP.format(most=unit.distance, each=in_terms_of(unit, within.epsilon))
+    if not over or keep is None:
+        yield words.ONE_OF_UNKNOWN
+    else:
+        yield words.ONE_OF_MORE[keep].format(each=in_terms_of(unit, over[0].epsilon))
+
+
+def _loss(epsilon: Fraction, beliefs: tuple[tuple[Belief, Belief], ...]) -> Passage:
+    weak = beliefs[BELIEFS.index(Fraction(1, 2))][0].at_most >= WEAK_FROM
+    rows = tuple(
+        (
+            percent(presence.before),
+            _range(presence),
+            _range(journey),
+        )
+        for presence, journey in beliefs
+    )
+    return Passage(
+        "How much can be learnt: the privacy loss",
+        (words.ATTACKER, words.TWO_QUESTIONS, *((words.WEAK,) if weak else ())),
+        Table(
+            (
+                "the attacker's belief before",
+                f"after, on “was this unit in the data?” (ε = {epsilon})",
+                f"after, on “this journey or that one?” (2ε = {2 * epsilon})",
+            ),
+            rows,
+        ),
+    )
+
+
+def _bounds_passage(certificate: Certificate, epsilon: Fraction) -> Passage:
+    choices = certificate.implementation
+    has_tables = Method.named(choices.method).has_tables
+    cut = words.CUT_CALIBRATED if has_tables else words.CUT_TREE
+    measured = cut.format(height=choices.height)
+    return Passage(
+        "What bounds it, and what multiplies it",
+        (measured, words.MULTIPLIES),
+        Table(
+            ("situation", "ε in effect", "a belief of 50% becomes at most"),
+            tuple(
+                (
+                    what,
+                    number(times * epsilon),
+                    f"{Belief.after(Fraction(1, 2), times * epsilon).at_most:f}%",
+                )
+                for what, times in words.SITUATIONS
+            ),
+        ),
+    )
+
+
+def _mechanism(certificate: Certificate) -> Passage:
+    return Passage(
+        "How it is done: noise, and who gets which share of ε",
+        (words.NOISE, words.SHARES),
+        Table(
+            ("counted", "share of ε", "one unit changes at most", "typical noise on one count"),
+            tuple(_shares(certificate)),
+        ),
+    )
+
+
+def _shares(certificate: Certificate) -> Iterator[tuple[str, ...]]:
+    """One row per measurement; neighbours with the same figures share one."""
+    total = Fraction(certificate.privacy_loss.privacy_parameters.epsilon)
+    for (share, sensitivity), group in groupby(certificate.accounting.budget, _figures):
+        names = [line.measurement.removeprefix("noisy counts: ") for line in group]
+        each = " each" if len(names) > 1 else ""
+        yield (
+            _with_words(names[0]) if not each else f"{names[0]} … {names[-1]}",
+            f"{decimal(100 * share / total)}%{each}",
+            f"{sensitivity:,}",
+            f"± {ceil(sensitivity / share):,}",
+        )
+
+
+def _with_words(name: str) -> str:
+    """The name of a table, and what it counts."""
+    counted = {statistic.name: statistic.words for statistic in (*STATISTICS, *TIME_STATISTICS)}
+    return f"{name}: {counted[name]}" if name in counted else name
+
+
+def _figures(line: BudgetLine) -> tuple[Fraction, int]:
+    return Fraction(line.epsilon), line.sensitivity
+
+
+def _choices(certificate: Certificate) -> Passage:
+    choices, chosen = certificate.implementation, certificate.accounting.choices
+    threshold = f"{choices.threshold:,}"
+    if Method.named(choices.method).has_tables:
+        threshold = "one for each table"
+    told = {
+        "ε, the privacy budget": certificate.privacy_loss.privacy_parameters.epsilon,
+        "locations in the universe": f"{choices.universe_size:,}",
+        "height": f"{choices.height:,}",
+        "threshold": threshold,
+        "method": choices.method,
+        "trajectories used per unit, at most": f"{choices.max_trajectories_per_unit:,}",
+        "largest tree that was allowed, in nodes": f"{choices.max_nodes:,}",
+        "software": f"{choices.software} {choices.software_version}",
+    }
+    return Passage(
+        "The public choices",
+        (words.CHOICES, words.FROM_DATA if chosen else words.NONE_FROM_DATA),
+        Table(("choice", "value"), tuple((told | _other_choices(certificate)).items())),
+        tuple(
+            f"{line.rule} (ε {line.epsilon}{'' if line.delta == '0' else f', δ {line.delta}'})"
+            for line in chosen
+        ),
+    )
+
+
+def _other_choices(certificate: Certificate) -> dict[str, str]:
+    """Whatever else the certificate lists among the choices: none may go untold."""
+    choices = certificate.implementation
+    return {
+        name.replace("_", " "): _plain(value)
+        for name, value in choices
+        if name not in TOLD_ELSEWHERE and value not in (None, [])
+    }
+
+
+def _plain(value: object) -> str:
+    """A part of the certificate on one line."""
+    if isinstance(value, BaseModel):
+        return ", ".join(f"{name.replace('_', ' ')} {part}" for name, part in value)
+    return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _utility(certificate: Certificate) -> Passage:
+    method = certificate.implementation.method
+    made = words.MADE_CALIBRATED if Method.named(method).has_tables else words.MADE_TREE
+    return Passage("What it costs: accuracy", (made, words.ACCURACY))
+
+
+def _access(certificate: Certificate, epsilon: Fraction) -> Passage:
+    ledger = certificate.ledger
+    monthly = Belief.after(Fraction(1, 2), 12 * epsilon).at_most
+    return Passage(
+        "Who may use it, and other releases",
+        (
+            words.ACCESS,
+            (
+                f"{words.COMPOSITION} Twelve releases like this one, say one a month, about the "
+                f"same people together have ε = {number(12 * epsilon)}: a belief of 50% may "
+                f"become {monthly:f}%."
+            ),
+            words.LEDGER.format(dataset=ledger.dataset) if ledger else words.NO_LEDGER,
+        ),
+    )
+
+
+def _outside(certificate: Certificate) -> Passage:
+    listed = (
+        f"{line[0].upper()}{line[1:]}." for line in certificate.dp_flavor.unprotected_quantities
+    )
+    is_discovered = certificate.privacy_loss.privacy_parameters.delta != "0"
+    also = (item for item in words.ALSO_OUTSIDE if not (is_discovered and item == words.GIVEN_LIST))
+    return Passage("What is outside the guarantee", (words.OUTSIDE,), items=(*listed, *also))
+
+
+def _bounds(belief: Belief) -> dict[str, str]:
+    return {
+        "loss": str(belief.loss),
+        "at_least_percent": f"{belief.at_least:f}",
+        "at_most_percent": f"{belief.at_most:f}",
+    }
+
+
+def _range(belief: Belief) -> str:
+    return f"{belief.at_least:f}% to {belief.at_most:f}%"

@@ -1,0 +1,193 @@
+"""Stability and privacy maps: how far apart two runs can be, and what that costs.
+
+In the manner of OpenDP. A **step** turns data into data; its stability map says how many
+trajectories differ after it (d_out) if so many units or trajectories differ before (d_in). A
+**noisy table** turns trajectories into noisy counts; its privacy map says which ε it costs if d_in
+trajectories differ. Steps chain, one map after the other; tables compose, their ε add up. A
+`Promise` is such a chain from one difference in the data to one ε. The sentences of the
+certificate are written from promises, so none of them can say what no map says.
+
+Why the maps are true:
+
+- *Reading* looks at a unit's own rows only, so one unit more or less changes no other
+  (`raw.reading`, docs/method.md).
+- *Bounding* leaves at most c trajectories of a unit, chosen from its own (`raw.bounding`): one
+  unit is at most c trajectories. One trajectory of a unit that has no more than c is itself. If
+  there are more, and the first c are used, then with one of these the next comes or goes: 2. If
+  a sample is used, the trajectories behind it move up in the unit's own numbers, from which the
+  sample follows: all c may be others, c that go and c that come: 2c, whatever the seed.
+- *Restricting* to discovered labels cuts every trajectory by itself.
+- A *table* to which one trajectory adds at most l1 changes by l1·d in L1 if d trajectories differ;
+  noise of parameter ε̄ on every cell costs ε̄·l1·d.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import reduce
+
+from pathveil.core.parameters import Parameters
+from pathveil.core.preparations import Preparation
+from pathveil.statistics.measurement_plan import Line, Measurement
+from pathveil.times.trip_rules import Keep
+
+READING, BOUNDING, RESTRICTING = "reading", "bounding", "restricting to discovered labels"
+EVERYTHING = "the trajectories over the whole universe"
+CANDIDATES = "the trajectories, in cells of candidates only, which noisy visits named"
+SURVIVORS = "the trajectories that the noisy level above leads to"
+LABELS = "the labels of the trajectories, before any is public"
+LENGTHS = "the lengths of the trajectories"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From data to data.
+
+    Attributes:
+        name: what is done.
+        depends_on: of what in the data each piece of the result is a function, beside public
+            parameters.
+        stability: how many pieces of the result differ at most for each that differs before.
+    """
+
+    name: str
+    depends_on: str
+    stability: int
+
+    def map(self, d_in: int) -> int:
+        """d_out, the most that can differ afterwards."""
+        return self.stability * d_in
+
+
+@dataclass(frozen=True, slots=True)
+class TableMap:
+    """From trajectories to noisy counts of a table.
+
+    Attributes:
+        name: what is counted.
+        depends_on: what of the trajectories it sees.
+        epsilon: the noise parameter of one count.
+        l1: what one trajectory adds at most, in L1.
+        squared_l2: what it adds at most in L2, squared: whole, so that nothing is rounded.
+        delta: the probability of the event that its ε does not cover.
+    """
+
+    name: str
+    depends_on: str
+    epsilon: Fraction
+    l1: int
+    squared_l2: int
+    delta: Fraction = Fraction(0)
+
+    def sensitivity(self, d_in: int) -> int:
+        """How much the counts change in L1 if so many trajectories differ."""
+        return self.l1 * d_in
+
+    def squared_sensitivity(self, d_in: int) -> int:
+        """The same in L2, squared: all of them may add to the same cells."""
+        return self.squared_l2 * d_in**2
+
+    def map(self, d_in: int) -> Fraction:
+        """The ε that it costs if so many trajectories differ."""
+        return self.epsilon * self.sensitivity(d_in)
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """The ε of one difference in the data, and why.
+
+    Attributes:
+        difference: what is there in one of two databases and not in the other.
+        steps: from the data to the trajectories that are counted.
+        tables: what is measured of them, one after another.
+    """
+
+    difference: str
+    steps: tuple[Step, ...]
+    tables: tuple[TableMap, ...]
+
+    @property
+    def distance(self) -> int:
+        """How many of the trajectories that are counted differ at most."""
+        return reduce(lambda d_in, step: step.map(d_in), self.steps, 1)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What one such difference costs."""
+        return self.map(1)
+
+    def map(self, d_in: int) -> Fraction:
+        """What so many of them cost together; tables compose sequentially."""
+        return sum((table.map(self.distance * d_in) for table in self.tables), Fraction())
+
+    @property
+    def delta(self) -> Fraction:
+        """The probability with which it may fail; 0 if nothing was discovered."""
+        return sum((table.delta for table in self.tables), Fraction())
+
+    def of_one_trajectory(self, whose: str, stability: int) -> "Promise":
+        """The same release, if what differs is one trajectory of such a unit, not all of it."""
+        steps = tuple(
+            replace(step, stability=stability) if step.name == BOUNDING else step
+            for step in self.steps
+        )
+        return replace(self, difference=f"one trajectory of {whose}", steps=steps)
+
+
+def unit_promise(parameters: Parameters) -> Promise:
+    """What a release with these parameters promises to a unit."""
+    most = parameters.max_trajectories_per_unit
+    steps = [Step(READING, "one unit's own rows", 1), Step(BOUNDING, "one unit's own rows", most)]
+    if parameters.delta:
+        steps.append(Step(RESTRICTING, "one trajectory", 1))
+    lines: list[Measurement | Preparation] = [
+        *parameters.preparations,
+        *parameters.how.plan(parameters),
+    ]
+    return Promise(
+        "one unit with all its trajectories",
+        tuple(steps),
+        tuple(_table(line, most) for line in lines),
+    )
+
+
+def trip_promises(unit: Promise, keep: Keep | None) -> list[Promise]:
+    """What is proved for one trajectory by itself, all its rows there or not there.
+
+    Args:
+        unit: the promise to a unit.
+        keep: which trajectories of a unit with more than c are used; None if that is not known.
+
+    Returns:
+        For a unit with at most c trajectories; then for one with more, if anything is proved. (A
+        discovered universe has a δ, which was computed for one unit more or less, not for an
+        exchange.)
+    """
+    most = unit.distance
+    within = unit.of_one_trajectory(f"a unit with at most {most} trajectories", 1)
+    if keep is None or unit.delta:
+        return [within]
+    exchanged = {"first": 2, "sample": 2 * most}[keep]
+    return [within, unit.of_one_trajectory("a unit with more", exchanged)]
+
+
+def in_terms_of(unit: Promise, epsilon: Fraction) -> str:
+    """An ε beside a unit's, such as ``2ε/5 = 2/5``."""
+    share = epsilon / unit.epsilon
+    times = "" if share.numerator == 1 else share.numerator
+    parts = "" if share.denominator == 1 else f"/{share.denominator}"
+    return f"{times}ε{parts} = {epsilon}"
+
+
+def _table(line: Measurement | Preparation, most: int) -> TableMap:
+    """A line of the plan, of which one trajectory is one part in c."""
+    l1, delta = line.sensitivity // most, Fraction(0)
+    squared_l2 = l1**2
+    if isinstance(line, Preparation):
+        delta = line.delta
+        sees = LABELS if delta else LENGTHS
+    elif isinstance(line, Line):
+        squared_l2 = line.squared_l2 // most**2
+        sees = CANDIDATES if line.statistic.of_candidates else EVERYTHING
+    else:
+        sees = SURVIVORS if line.name.endswith("of the prefix tree") else EVERYTHING
+    return TableMap(line.name, sees, line.epsilon, l1, squared_l2, delta)

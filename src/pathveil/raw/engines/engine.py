@@ -1,0 +1,285 @@
+"""Which engine counts: in memory, out of core (DuckDB) or on a cluster (Spark). One law for all.
+
+The choice changes how long a run takes and what it needs, never what it releases: every engine
+gives the noise the same exact counts in the same order. It is made before anything is charged or
+read, from public parameters and the size of the input's files, and is not part of a release.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from pathveil.core.parameters import Parameters
+from pathveil.core.preparations import DISCOVER
+from pathveil.errors import ParameterError, PathveilError, did_you_mean
+from pathveil.raw.database import TrajectoryDatabase, check_max_trajectories
+from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
+from pathveil.raw.engines.sql_counter import SqlCounter
+from pathveil.raw.observed import is_observed
+from pathveil.raw.reading import ReadingReport, read_trajectories
+from pathveil.raw.reading_plan import plan_reading
+from pathveil.raw.sources.databases.addresses import named_database
+from pathveil.raw.sources.opening import open_source, parquet_files
+from pathveil.raw.sources.spark_table import SparkTable, is_spark_frame
+from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.universe import Universe
+
+if TYPE_CHECKING:
+    from pathveil.raw.engines.duckdb_counter import Dropped
+
+AUTO, MEMORY, DUCKDB, SPARK = "auto", "memory", "duckdb", "spark"
+ENGINES: Final = (AUTO, MEMORY, DUCKDB, SPARK)
+Trajectories: TypeAlias = TrajectoryDatabase | SqlCounter
+Report: TypeAlias = Callable[[ReadingReport], None]
+
+# Bytes of memory that reading takes per byte of the files, about; Parquet is compressed.
+_BYTES_PER_BYTE: Final = {".parquet": 24, ".pq": 24, ".csv": 4}
+_SHARE: Final = 0.5  # of the machine's memory
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An engine that can do what the parameters ask.
+
+    Attributes:
+        name: "memory", "duckdb" or "spark".
+        memory: about how much memory DuckDB's process may use.
+        spill: where DuckDB, or a Spark session of our own, may write temporary files; None for
+            the system's place.
+        master: the Spark cluster, if the input is not a DataFrame already.
+    """
+
+    name: str
+    memory: str = DEFAULT_MEMORY
+    spill: str | os.PathLike[str] | None = None
+    master: str | None = None
+
+    @classmethod
+    def choose(
+        cls,
+        name: str,
+        source: Any,
+        parameters: Parameters,
+        *,
+        memory: str = DEFAULT_MEMORY,
+        spill: str | os.PathLike[str] | None = None,
+        master: str | None = None,
+    ) -> "Engine":
+        """Check the choice, or make it. Opens nothing.
+
+        "auto" takes Spark for a Spark DataFrame; DuckDB for Parquet or CSV files that would fill
+        half of the machine's memory (24 bytes of memory per byte of Parquet, 4 per byte of CSV),
+        if DuckDB is installed and can do what is asked; else the memory engine.
+
+        Raises:
+            ParameterError: if the engine can't do what the parameters ask.
+        """
+        parse_memory(memory)
+        if name not in ENGINES:
+            raise ParameterError(
+                f"The engine is one of {', '.join(map(repr, ENGINES))}."
+                f"{did_you_mean(name, ENGINES)}"
+            )
+        if isinstance(source, TrajectoryDatabase | SqlCounter):
+            name = _engine_of(source, name)
+        elif is_spark_frame(source) or master is not None:
+            if name not in (AUTO, SPARK):
+                raise ParameterError("A Spark table is counted by the engine 'spark' only.")
+            name = SPARK
+        elif name == SPARK:
+            raise ParameterError(
+                "The engine 'spark' needs a cluster: --master spark://host:7077 (or local[2]); in "
+                "Python give a Spark DataFrame."
+            )
+        elif name == AUTO:
+            is_large = unsupported(parameters) is None and _is_large(source)
+            name = DUCKDB if is_large and _has_duckdb() else MEMORY
+        check_engine(name, parameters)
+        if name == SPARK and master is not None:
+            from pathveil.raw.engines.spark_session import check_cluster
+
+            check_cluster(master, source)
+        if name == DUCKDB and not _has_duckdb():
+            raise ParameterError("The engine 'duckdb' needs DuckDB: install pathveil[duckdb].")
+        if name != MEMORY and spill is not None:
+            from pathveil.raw.spilling import check_spill_folder
+
+            check_spill_folder(Path(spill))
+        return cls(name, memory, spill, master)
+
+    @contextmanager
+    def open(
+        self,
+        source: Any,
+        universe: Any,
+        height: int,
+        *,
+        query: str | None = None,
+        table: str | None = None,
+        report: Report | None = None,
+        **reading: Any,
+    ) -> Iterator[Trajectories]:
+        """Read a source, and forget it when the block ends, well or not.
+
+        Args:
+            source: trajectories that are read already; or as for `read_trajectories`; for Spark a
+                DataFrame, or with a master the place of a table (`spark_session.read_table`).
+            universe: the public universe, or "discover".
+            height: h.
+            query: see `read_trajectories`.
+            table: see `read_trajectories`.
+            report: called with what was dropped. Spark does not tell.
+            **reading: the columns and rules of `read_trajectories`.
+        """
+        if isinstance(source, TrajectoryDatabase | SqlCounter):
+            yield source
+        elif self.name == MEMORY:
+            yield read_trajectories(
+                source, universe, query=query, table=table, report=report, **reading
+            )
+        elif self.name == DUCKDB:
+            opening = partial(open_source, source, query=query, table=table)
+            with self._duckdb(opening, universe, height, report, reading) as counter:
+                yield counter
+        else:
+            with self._spark(source, universe, height, reading) as counter:
+                yield counter
+
+    @contextmanager
+    def _duckdb(
+        self,
+        opening: Callable[[], Any],
+        universe: Universe,
+        height: int,
+        report: Report | None,
+        reading: dict[str, Any],
+    ) -> Iterator[SqlCounter]:
+        from pathveil.raw.engines.duckdb_counter import DuckDbCounter
+
+        opened, plan = plan_reading(opening, universe, **reading)
+        with DuckDbCounter(opened, plan, height, memory=self.memory, spill=self.spill) as counter:
+            if report is not None:
+                report(_told(counter.dropped, plan.columns))
+            yield counter
+
+    @contextmanager
+    def _spark(
+        self, source: Any, universe: Universe, height: int, reading: dict[str, Any]
+    ) -> Iterator[SqlCounter]:
+        from pathveil.raw.engines.spark_counter import SparkCounter
+        from pathveil.raw.engines.spark_session import opened_table
+
+        with opened_table(source, self.master, self.spill) as frame:
+            table = SparkTable(frame)
+            _, plan = plan_reading(lambda: table, universe, **reading)
+            with SparkCounter(table, plan, height) as counter:
+                yield counter
+
+
+@dataclass(frozen=True, slots=True)
+class PublicFacts:
+    """What the parameters need to know of an input before it is read.
+
+    Attributes:
+        universe_size: |L|; None if the universe is to be discovered.
+        max_trajectories_per_unit: c.
+        time_grid: the public slots of time.
+    """
+
+    universe_size: int | None
+    max_trajectories_per_unit: int
+    time_grid: TimeGrid | None
+
+    @classmethod
+    def of(cls, source: Any, universe: Any, reading: dict[str, Any]) -> "PublicFacts":
+        """Of trajectories, or of a source and how it is to be read.
+
+        Raises:
+            ParameterError: if it is neither.
+        """
+        if isinstance(source, TrajectoryDatabase | SqlCounter):
+            if universe is not None or reading:
+                raise ParameterError("These trajectories are read already: leave the columns out.")
+            is_open = isinstance(source, TrajectoryDatabase) and is_observed(source)
+            size = None if is_open else len(source.universe)
+            return cls(size, source.max_trajectories_per_unit, source.time_grid)
+        if universe != DISCOVER and not isinstance(universe, Universe):
+            raise ParameterError(
+                "Give a TrajectoryDatabase; or where the data is, with universe=… and unit=…."
+            )
+        cap = check_max_trajectories(reading.get("max_trajectories_per_unit", 1))
+        size = None if isinstance(universe, str) else len(universe)
+        return cls(size, cap, reading.get("time_grid"))
+
+
+def _engine_of(trajectories: Trajectories, asked: str) -> str:
+    """The engine of trajectories that are read already."""
+    name = MEMORY if isinstance(trajectories, TrajectoryDatabase) else trajectories.engine
+    if asked not in (AUTO, name):
+        raise ParameterError(f"These trajectories are counted by the engine {name!r} only.")
+    return name
+
+
+def check_engine(name: str, parameters: Parameters) -> None:
+    """Refuse what an engine can't do, before anything is spent.
+
+    Raises:
+        ParameterError: if so.
+    """
+    problem = None if name == MEMORY else unsupported(parameters, name)
+    if problem is not None:
+        raise ParameterError(f"The engine {name!r} can't {problem}, or use the engine 'memory'.")
+
+
+def unsupported(parameters: Parameters, name: str = DUCKDB) -> str | None:
+    """What only the memory engine can do, if the parameters ask for it, and what to do instead."""
+    if name not in parameters.how.engines:
+        return f"do the method {parameters.method!r}; use the method 'full' or 'basic'"
+    if parameters.height_is_open:
+        return "choose the height; give a number"
+    if parameters.universe_is_open:
+        return "discover a universe; give a list of locations"
+    if parameters.taxonomy is not None:
+        return "count by zones; leave the taxonomy out"
+    return None
+
+
+def _told(dropped: "Dropped", columns: Any) -> ReadingReport:
+    return ReadingReport(
+        columns=columns,
+        rows=dropped.rows,
+        malformed_rows=dropped.malformed,
+        visits_outside_universe=dropped.outside,
+        trajectories_over_the_cap=dropped.over_the_cap,
+        repeats_collapsed=dropped.repeats,
+        visits_past_the_grid=dropped.past_the_grid,
+        unreadable_orders=dropped.unordered,
+        unit_forms_merged=dropped.merged_forms,
+    )
+
+
+def _is_large(source: Any) -> bool:
+    """Whether the files of an input would fill the memory; a table in memory fits already."""
+    if not isinstance(source, str | os.PathLike):
+        return False
+    try:
+        if isinstance(source, str) and named_database(source) is not None:
+            return False
+        path = Path(source)
+        files = parquet_files(path) or [path]
+        needed = sum(
+            _BYTES_PER_BYTE.get(file.suffix.lower(), 4) * file.stat().st_size for file in files
+        )
+    except (OSError, ValueError, PathveilError):
+        return False  # reading will say what is wrong
+    return needed > _SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _has_duckdb() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("duckdb") is not None and find_spec("cryptography") is not None

@@ -1,0 +1,96 @@
+"""What an engine must do: count the non-empty children of the nodes that survived a level."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.universe.universe import Universe
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ExactCounts:
+    """Exact counts of one level, or of a block of it. Private: only the gate may read them.
+
+    A type of its own, so that no function that takes noisy counts can be handed these.
+
+    Attributes:
+        node: int64, shape (m,); which surviving node, by its position in its level.
+        location: int32, shape (m,); the child's location code.
+        count: int64, shape (m,); |tr(u)| ≥ 1.
+
+    Sorted by (node, location), each pair once: the noise is drawn in this order, so every
+    engine gives the same tree from the same random words.
+    """
+
+    node: NDArray[np.int64]
+    location: NDArray[np.int32]
+    count: NDArray[np.int64]
+
+    @classmethod
+    def gathered(cls, blocks: Iterable["ExactCounts"]) -> "ExactCounts":
+        """A whole level, for what can't be done block by block."""
+        listed = list(blocks)
+        if len(listed) == 1:
+            return listed[0]
+        none = np.empty(0, dtype=np.int64)
+        return cls(
+            np.concatenate([none, *(block.node for block in listed)]),
+            np.concatenate([none.astype(np.int32), *(block.location for block in listed)]),
+            np.concatenate([none, *(block.count for block in listed)]),
+        )
+
+    def __repr__(self) -> str:
+        return "ExactCounts(<private>)"
+
+
+@dataclass(frozen=True, slots=True)
+class Survivors:
+    """The nodes that passed the threshold on one level; noisy, so no longer private.
+
+    Attributes:
+        parent: int64, shape (n,); position of the parent among the previous survivors.
+        location: int32, shape (n,); location code.
+
+    Sorted by (parent, location). The root is the single survivor of level 0.
+
+    With a taxonomy a survivor can be a zone, code |L| + z. It holds the trajectories of its parent
+    that go on to a location of the zone that is not itself a survivor under that parent: so each
+    trajectory still is in at most one survivor. An engine that can't do that raises ParameterError
+    when it is made with a taxonomy.
+    """
+
+    parent: NDArray[np.int64]
+    location: NDArray[np.int32]
+
+    @classmethod
+    def root(cls) -> "Survivors":
+        """Level 0: the virtual root, which holds every trajectory."""
+        return cls(np.zeros(1, dtype=np.int64), np.full(1, -1, dtype=np.int32))
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+
+class PrefixCounter(Protocol):
+    """An engine, used once for one tree: it is called for levels 0, 1, 2, … in this order."""
+
+    @property
+    def universe(self) -> Universe:
+        """The public universe."""
+        ...
+
+    @property
+    def max_trajectories_per_unit(self) -> int:
+        """c: how many trajectories one unit has at most."""
+        ...
+
+    def count_children(self, survivors: Survivors) -> Iterator[ExactCounts]:
+        """The non-empty children of the survivors (Procedure 1, line 11) with exact counts.
+
+        In blocks of any size, which follow each other in the order of `ExactCounts`. They have
+        to be taken, all or none, before the next level is asked for.
+        """
+        ...

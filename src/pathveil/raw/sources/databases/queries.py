@@ -1,0 +1,168 @@
+"""Ask a database and stay interruptible; its failures in our words, never in its own."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol, TypeVar
+
+from pathveil.errors import InputError, ParameterError, PathveilError
+from pathveil.raw.sources.arrow_table import table_pieces
+from pathveil.raw.sources.columns import Columns
+from pathveil.raw.sources.raw_rows import RawRows
+from pathveil.universe.universe import Universe
+
+T = TypeVar("T")
+
+
+def ask(
+    call: Callable[[], T],
+    explain: Callable[[Exception], str],
+    cancel: Callable[[], None] | None = None,
+) -> T:
+    """Run a blocking call into a driver.
+
+    It runs in a thread of its own, because a driver that waits for a server lets no signal
+    through: Ctrl-C must end a query that would take an hour.
+
+    Args:
+        call: what to run.
+        explain: the whole message of our error, by the driver's. It quotes nothing of it.
+        cancel: makes the call end early.
+
+    Raises:
+        InputError: if the call fails with anything but an error of our own. Nothing leads from it
+            to the driver's exception.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        answer = thread.submit(call)
+        try:
+            return answer.result()
+        except PathveilError:
+            raise
+        except MemoryError:
+            problem = "Not enough memory to read the database."
+        except Exception as error:  # noqa: BLE001  (whatever it is, its message may quote a row)
+            problem = explain(error)
+        except BaseException:
+            if cancel is not None and not answer.done():
+                cancel()
+            raise
+    raise InputError(problem)
+
+
+# The statement that asks for rows: the curator's query where SQL allows nothing but a SELECT.
+
+
+_ALIAS = "pathveil_rows"
+
+
+def checked_query(query: str | None, table: str | None) -> str:
+    """The query, or one for all rows of a table.
+
+    Args:
+        query: a single SELECT (or WITH … SELECT, TABLE, VALUES).
+        table: a table's name, or ``schema.table``; the letters' case matters.
+
+    Raises:
+        ParameterError: unless exactly one of the two is given, as text.
+    """
+    if (query is None) == (table is None):
+        raise ParameterError(
+            "Say which rows of the database to read: name a table (table=… or --table), or give "
+            "a query (query=… or --query), and not both."
+        )
+    text = query if table is None else table
+    if not isinstance(text, str) or not text.strip() or "\0" in text:
+        raise ParameterError("The query or the table's name must be text and not empty.")
+    if table is not None:
+        return f"SELECT * FROM {'.'.join(map(quoted, table.strip().split('.')))}"  # noqa: S608
+    return text.strip().rstrip(";")
+
+
+def select_all(query: str) -> str:
+    """A statement with all columns of a query."""
+    return _selected("*", query)
+
+
+def select_columns(query: str, names: Sequence[str]) -> str:
+    """A statement with some columns of a query, so that no other leaves the database."""
+    return _selected(", ".join(map(quoted, names)), query)
+
+
+def quoted(name: str) -> str:
+    """A name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _selected(columns: str, query: str) -> str:
+    # On lines of its own, so that a comment at the query's end does not swallow the bracket.
+    return f"SELECT {columns} FROM (\n{query}\n) AS {_ALIAS}"  # noqa: S608  (the curator's own)
+
+
+# The rows of a query as a source, whatever the database.
+
+
+class Database(Protocol):
+    """A database that can be asked, read-only."""
+
+    label: str
+
+    def columns(self, statement: str) -> list[tuple[str, bool]]:
+        """The columns that a statement gives, and whether each holds lists; it is not run."""
+        ...
+
+    def tables(self, statement: str) -> Iterator[Any]:
+        """Run a statement; yield its rows as Arrow tables, a bounded number at a time."""
+        ...
+
+
+class QuerySource:
+    """The rows that a query gives.
+
+    Without an order of its own a database returns rows as it likes, and how may depend on other
+    people's rows; so visits need an order column here, and lists of locations, whose rows would
+    be told apart by their place, are refused. With one, what a unit contributes depends on its own
+    rows alone, as `pathveil.raw.bounding` demands.
+
+    Args:
+        database: where to ask.
+        query: a SELECT.
+
+    Raises:
+        InputError: if the database can't be opened or does not understand the query.
+    """
+
+    def __init__(self, database: Database, query: str) -> None:
+        self.label = database.label
+        self._database = database
+        self._query = query
+        columns = database.columns(select_all(query))
+        self.names: list[str] = [name for name, _ in columns]
+        self._lists = {name for name, is_list in columns if is_list}
+
+    def is_list(self, column: str) -> bool:
+        """Whether the column holds lists."""
+        return column in self._lists
+
+    def showable(self, universe: Universe | None, wanted: Sequence[str]) -> bool:  # noqa: ARG002
+        """The names of a query's columns are not a row of data."""
+        return True
+
+    def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
+        """Run the query and yield its rows in slices.
+
+        Raises:
+            ParameterError: if nothing orders the visits of a trajectory.
+        """
+        if columns.location in self._lists:
+            raise ParameterError(
+                f"The location column {columns.location[:80]!r} holds lists; from a database, give "
+                "one row per visit (unnest the list WITH ORDINALITY, and name that column as the "
+                "order)."
+            )
+        if columns.order is None:
+            raise ParameterError(
+                "A database returns rows in no order of its own, so the order column is required "
+                "here: name it with order=… or --order-column."
+            )
+        for table in self._database.tables(select_columns(self._query, columns.used)):
+            yield from table_pieces(table, columns)

@@ -1,1 +1,0 @@
-"""The page that people look at. Everything on it derives from the release alone."""

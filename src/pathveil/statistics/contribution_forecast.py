@@ -1,0 +1,69 @@
+"""What a larger c would cost: the part of `pathveil plan` that helps to choose it.
+
+Noise is proportional to c. A path's count grows with c only by the trajectories of units that have
+so many: by a factor of c at most. So relative to the counts the noise stays the same while nearly
+every unit has c trajectories, and grows from there on. What a larger c buys is less chance in which
+trajectories are seen (docs/people.md has figures).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from pathveil.core.parameters import INVENTED_PER_NODE, Parameters
+from pathveil.core.thresholds import smallest_threshold
+from pathveil.core.tree_forecast import noise_deviation, smallest_survivor
+from pathveil.errors import ParameterError
+from pathveil.statistics.measurement_plan import MeasurementPlan
+
+CHOICES = (1, 2, 5, 10, 20, 50)
+ADVICE = (
+    "The noise grows with c, but a count only by units that have so many trajectories: choose a c "
+    "that nearly every unit reaches (from what is known without the data), not the busiest unit's."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContributionForecast:
+    """One choice of c.
+
+    Attributes:
+        trajectories: c.
+        epsilon_per_trip: ε/c; what one trajectory has by itself if its unit has at most c; exact.
+        noise: standard deviation of the noise on one count of the prefix tree's first level.
+        survives: the smallest number of trajectories with which a path survives there, with
+            probability 95%.
+    """
+
+    trajectories: int
+    epsilon_per_trip: Fraction
+    noise: float
+    survives: int
+
+
+def contribution_forecasts(parameters: Parameters) -> Iterator[ContributionForecast]:
+    """The same run with c = 1, 2, 5 … 50, and its own; what could not run is left out."""
+    for most in sorted({*CHOICES, parameters.max_trajectories_per_unit}):
+        try:
+            other = _with_contribution(parameters, most)
+        except ParameterError:
+            continue
+        epsilon, threshold = first_level(other)
+        yield ContributionForecast(
+            most,
+            parameters.budget.epsilon / most,
+            noise_deviation(epsilon),
+            smallest_survivor(threshold, epsilon),
+        )
+
+
+def first_level(parameters: Parameters) -> tuple[Fraction, int]:
+    """The noise parameter and the threshold of the prefix tree's first level."""
+    if not parameters.how.has_tables:
+        return parameters.level_epsilon, parameters.threshold
+    epsilon = MeasurementPlan.of(parameters).tree[0].epsilon
+    return epsilon, smallest_threshold(epsilon, parameters.universe_size, INVENTED_PER_NODE)
+
+
+def _with_contribution(parameters: Parameters, most: int) -> Parameters:
+    return replace(parameters, max_trajectories_per_unit=most).settled()

@@ -1,9 +1,0 @@
-"""From noisy measurements to synthetic trajectories: the post-processing of the calibrated method.
-
-Nothing here sees people's data: what goes in is `model.measurements.Measurements` and public
-parameters, so whatever comes out is as private as what went in, and nothing is spent.
-
-Inside this package a location is its position among the candidates (0 … n − 1), and n stands for
-an unnamed place: somewhere too rare to be told from the noise. The names come back, and the
-unnamed places go, at the very end.
-"""
