@@ -18,7 +18,7 @@ import atheris
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pathveil"
 # Zones that hold parsers; what computes on accepted values would only drown them.
-ZONES = ("model", "raw", "release", "ledger", "report", "analysis")
+ZONES = ("core", "universe", "times", "raw", "release", "promise", "ledger", "analysis")
 HANG_SECONDS = 5
 MOST_MEGABYTES = 4096
 LONGEST = 8192
@@ -29,7 +29,7 @@ def modules() -> tuple[list[str], list[str]]:
     plain, compiled = [], []
     for path in sorted(path for zone in ZONES for path in (PACKAGE / zone).rglob("*.py")):
         name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
-        is_compiled = "numba" in path.read_text(encoding="utf-8")
+        is_compiled = "njit" in path.read_text(encoding="utf-8")
         (compiled if is_compiled else plain).append(name.removesuffix(".__init__"))
     return plain, compiled
 
