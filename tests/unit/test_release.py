@@ -36,6 +36,17 @@ def test_an_injected_generator_is_stamped_wherever_the_release_shows_itself():
     assert private.certificate.status == "PRIVATE"
 
 
+def test_what_is_said_of_a_release_later_is_said_of_a_copy():
+    release = seeded()
+    before = release.rules
+    read, paid = release.read_by(["a rule"]), release.paid_by(None)
+    assert read.rules == ("a rule",)
+    assert release.rules == before != read.rules
+    assert read is not release
+    assert paid is not release
+    assert read.to_sequences() == release.to_sequences()
+
+
 def test_with_a_large_budget_the_release_is_close_to_the_data():
     """At ε = 90 and h = 3 the noise is 0 with probability 1 − 2e⁻³⁰: fails once in 10¹¹ runs."""
     for method in ("basic", "full"):

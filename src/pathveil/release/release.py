@@ -1,15 +1,16 @@
-"""The exports as methods of a release."""
+"""A release: what was published, in memory, the questions one can ask it and what it can become."""
 
 from collections.abc import Collection, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.analysis.count_queries import count_ordered, count_prefix
+from pathveil.analysis.patterns import Pattern, top_patterns
 from pathveil.analysis.timed_queries import Step, TimedPaths, has_windows
 from pathveil.analysis.visit_index import VisitIndex, codes_of
 from pathveil.core.estimates import USUAL_LEVEL, ErrorTable, Estimate
@@ -20,10 +21,9 @@ from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
 from pathveil.ledger.charges import Charge
 from pathveil.methods.paper.generate import distinct_paths
-from pathveil.pages.listings import Released
 from pathveil.promise.certificate import Certificate, LedgerRecord
-from pathveil.release.exports.published import Published, check_number_of_visits
-from pathveil.release.views import Mining, TimeView, WithZones, ZoneView, one_granularity
+from pathveil.release.exports.published import check_number_of_visits
+from pathveil.release.views import TimeView, WithZones, ZoneView, one_granularity
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.time_windows import slots_between, slots_in
 from pathveil.universe.universe import Universe
@@ -35,118 +35,7 @@ if TYPE_CHECKING:
     from pathveil.release.signature import Signer
 
 
-class Exports:
-    """What a release can be turned into; see docs/exports.md for the columns."""
-
-    def to_arrow(self: Published, names: str = "pathveil") -> Any:
-        """Every visit of every released trajectory as a pyarrow table, one row each.
-
-        Args:
-            names: whose column names: "pathveil", "scikit-mobility", "movingpandas" or "gtfs".
-
-        Raises:
-            ParameterError: if we do not know these names.
-        """
-        from pathveil.release.exports.writing import to_arrow
-
-        return to_arrow(self, names)
-
-    def to_pandas(self: Published, names: str = "pathveil") -> Any:
-        """The same as a pandas frame; see `to_arrow`."""
-        from pathveil.release.exports.writing import to_pandas
-
-        return to_pandas(self, names)
-
-    def to_polars(self: Published, names: str = "pathveil") -> Any:
-        """The same as a polars frame; see `to_arrow`."""
-        from pathveil.release.exports.writing import to_polars
-
-        return to_polars(self, names)
-
-    def flows_geojson(self: Published, flows: str = "transitions") -> dict[str, Any]:
-        """Flows between places as a GeoJSON FeatureCollection of lines, for ``json.dump``.
-
-        Args:
-            flows: "transitions" (what directly follows what) or "origin-destination".
-
-        Raises:
-            ReleaseError: if the universe has no coordinates.
-        """
-        from pathveil.release.exports.flow_lines import flows_geojson
-
-        return flows_geojson(self, flows)
-
-    def export(
-        self: Published,
-        path: str | Path,
-        *,
-        format: str | None = None,  # noqa: A002  (as on the command line)
-        names: str = "pathveil",
-        flows: str = "transitions",
-        overwrite: bool = False,
-    ) -> Path:
-        """Write one file of another format, whole or not at all.
-
-        Args:
-            path: the file.
-            format: "csv" or "parquet" (a row per visit), "geojson" or "geoparquet" (flows), or
-                "xes" (an event log). None goes by the file's ending.
-            names: whose column names the tables have; see `to_arrow`.
-            flows: which flows; see `flows_geojson`.
-            overwrite: whether a file that is there may be replaced.
-
-        Raises:
-            ReleaseError: if the file exists, lies in a bundle or can't be written.
-            ParameterError: if we do not know the format, the names or the flows.
-        """
-        from pathveil.release.exports.writing import export
-
-        return export(self, Path(path), kind=format, names=names, flows=flows, overwrite=overwrite)
-
-
-# How a release shows itself in a notebook: a few facts, and charts.
-
-
-class _Release(Released, Protocol):
-    """What the facts are taken from."""
-
-    @property
-    def parameters(self) -> Parameters: ...
-
-    def __len__(self) -> int: ...
-
-
-class Shown:
-    """What notebooks ask of a release."""
-
-    @cached_property
-    def plot(self) -> "Plots":
-        """Charts of the release: ``release.plot.visits()`` and others; see docs/python.md."""
-        from pathveil.pages.plots import Plots
-
-        return Plots(self)  # type: ignore[arg-type]  # only a release is one
-
-    def _repr_html_(self: _Release) -> str:
-        parameters, grid = self.parameters, self.time_grid
-        facts = {
-            "trajectories": f"{len(self):,} on {len(self.paths()):,} distinct paths",
-            "locations": f"{parameters.universe_size:,}",
-            "ε": parameters.budget,
-            "method": f"{parameters.method}, height {parameters.height}",
-        }
-        if grid is not None:
-            facts["times"] = f"{len(grid):,} slots of {grid.name}, {grid.time_zone}"
-        return html_card(
-            "Private release of trajectories" if self.is_private else "Release of trajectories",
-            facts,
-            alarm="" if self.is_private else "NOT PRIVATE: for tests only; never publish it.",
-        )
-
-
-# A release: what was published, in memory, and the questions one can ask it.
-
-
-class Release(Mining, Exports, Shown):
+class Release:
     """A differentially private release of a trajectory database.
 
     Everything here derives from the noisy tree and public parameters; asking costs no budget.
@@ -213,12 +102,13 @@ class Release(Mining, Exports, Shown):
         )
 
     def read_by(self, rules: Sequence[str]) -> "Release":
-        """This release, of trajectories that were read by these public rules."""
-        self.rules = tuple(rules)
-        return self
+        """A copy that says by which public rules its trajectories were read."""
+        read = copy(self)
+        read.rules = tuple(rules)
+        return read
 
     def paid_by(self, charge: Charge | None) -> "Release":
-        """This release with the charge that paid for it, which is told when it is written."""
+        """A copy with the charge that paid for it, which is told when it is written."""
         paid = copy(self)
         paid.ledger = charge.record if charge else None
         paid._charge = charge  # noqa: SLF001  (a copy of this very class)
@@ -232,6 +122,22 @@ class Release(Mining, Exports, Shown):
         return (
             f"Release({len(self):,} trajectories on {len(self.paths()):,} distinct paths, "
             f"epsilon={self.parameters.budget}, method={self.parameters.method}{stamp})"
+        )
+
+    def _repr_html_(self) -> str:
+        parameters, grid = self.parameters, self.time_grid
+        facts = {
+            "trajectories": f"{len(self):,} on {len(self.paths()):,} distinct paths",
+            "locations": f"{parameters.universe_size:,}",
+            "ε": parameters.budget,
+            "method": f"{parameters.method}, height {parameters.height}",
+        }
+        if grid is not None:
+            facts["times"] = f"{len(grid):,} slots of {grid.name}, {grid.time_zone}"
+        return html_card(
+            "Private release of trajectories" if self.is_private else "Release of trajectories",
+            facts,
+            alarm="" if self.is_private else "NOT PRIVATE: for tests only; never publish it.",
         )
 
     def paths(self) -> Paths:
@@ -408,6 +314,91 @@ class Release(Mining, Exports, Shown):
             return self._timed.count_prefix(locations)
         labels = cast("Sequence[str]", locations)
         return count_prefix(one_granularity(self, labels, self.parameters.taxonomy), labels)
+
+    def top_patterns(
+        self,
+        k: int,
+        *,
+        contiguous: bool = False,
+        min_length: int = 1,
+        max_length: int | None = None,
+    ) -> list[Pattern]:
+        """The k most frequent sequential patterns: see `pathveil.top_patterns`."""
+        return top_patterns(
+            self, k, contiguous=contiguous, min_length=min_length, max_length=max_length
+        )
+
+    @cached_property
+    def plot(self) -> "Plots":
+        """Charts of the release: ``release.plot.visits()`` and others; see docs/python.md."""
+        from pathveil.pages.plots import Plots
+
+        return Plots(self)
+
+    def to_arrow(self, names: str = "pathveil") -> Any:
+        """Every visit of every released trajectory as a pyarrow table, one row each.
+
+        Args:
+            names: whose column names: "pathveil", "scikit-mobility", "movingpandas" or "gtfs".
+
+        Raises:
+            ParameterError: if we do not know these names.
+        """
+        from pathveil.release.exports.writing import to_arrow
+
+        return to_arrow(self, names)
+
+    def to_pandas(self, names: str = "pathveil") -> Any:
+        """The same as a pandas frame; see `to_arrow`."""
+        from pathveil.release.exports.writing import to_pandas
+
+        return to_pandas(self, names)
+
+    def to_polars(self, names: str = "pathveil") -> Any:
+        """The same as a polars frame; see `to_arrow`."""
+        from pathveil.release.exports.writing import to_polars
+
+        return to_polars(self, names)
+
+    def flows_geojson(self, flows: str = "transitions") -> dict[str, Any]:
+        """Flows between locations as a GeoJSON FeatureCollection of lines, for ``json.dump``.
+
+        Args:
+            flows: "transitions" (what directly follows what) or "origin-destination".
+
+        Raises:
+            ReleaseError: if the universe has no coordinates.
+        """
+        from pathveil.release.exports.flow_lines import flows_geojson
+
+        return flows_geojson(self, flows)
+
+    def export(
+        self,
+        path: str | Path,
+        *,
+        format: str | None = None,  # noqa: A002  (as on the command line)
+        names: str = "pathveil",
+        flows: str = "transitions",
+        overwrite: bool = False,
+    ) -> Path:
+        """Write one file of another format, whole or not at all.
+
+        Args:
+            path: the file.
+            format: "csv" or "parquet" (a row per visit), "geojson" or "geoparquet" (flows), or
+                "xes" (an event log). None goes by the file's ending.
+            names: whose column names the tables have; see `to_arrow`.
+            flows: which flows; see `flows_geojson`.
+            overwrite: whether a file that is there may be replaced.
+
+        Raises:
+            ReleaseError: if the file exists, lies in a bundle or can't be written.
+            ParameterError: if we do not know the format, the names or the flows.
+        """
+        from pathveil.release.exports.writing import export
+
+        return export(self, Path(path), kind=format, names=names, flows=flows, overwrite=overwrite)
 
     def write(
         self,

@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pathveil.analysis import patterns
 from pathveil.analysis.count_queries import count_ordered, count_prefix
-from pathveil.analysis.patterns import Pattern, top_patterns
 from pathveil.analysis.timed_queries import Step, TimedPaths
 from pathveil.analysis.visit_index import VisitIndex, codes_of
 from pathveil.core.paths import Paths, WeightedPaths
@@ -14,30 +14,8 @@ from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import Universe
 
 
-class Mining:
-    """What has paths can be mined for patterns."""
-
-    __slots__ = ()
-
-    def top_patterns(
-        self: WeightedPaths,
-        k: int,
-        *,
-        contiguous: bool = False,
-        min_length: int = 1,
-        max_length: int | None = None,
-    ) -> list[Pattern]:
-        """The k most frequent sequential patterns: see `pathveil.top_patterns`."""
-        return top_patterns(
-            self, k, contiguous=contiguous, min_length=min_length, max_length=max_length
-        )
-
-
-# What a release says about a part of its time grid: the same questions, fewer visits.
-
-
 @dataclass(frozen=True, slots=True, repr=False)
-class TimeView(Mining):
+class TimeView:
     """The visits of a release in a time window; trajectories without one are left out.
 
     It is a `WeightedPaths`, so flows and everything else of `pathveil.analysis` take it.
@@ -50,6 +28,8 @@ class TimeView(Mining):
     universe: Universe
     window: str
     _timed: TimedPaths
+
+    top_patterns = patterns.top_patterns
 
     def __repr__(self) -> str:
         return f"TimeView({len(self):,} trajectories in {self.window})"
@@ -78,7 +58,7 @@ class TimeView(Mining):
 
 
 @dataclass(frozen=True, repr=False)
-class ZoneView(Mining):
+class ZoneView:
     """A release in which every visit is told by its zone.
 
     It is a `WeightedPaths` over the zones, so flows and everything else of `pathveil.analysis`
@@ -90,6 +70,8 @@ class ZoneView(Mining):
 
     universe: Universe
     _paths: Paths
+
+    top_patterns = patterns.top_patterns
 
     @classmethod
     def of(cls, extended: Universe, paths: Paths, taxonomy: Taxonomy | None) -> "ZoneView":
