@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import pathveil
+from pathveil.statistics import constants as tuning
 
 PACKAGE = Path(__file__).parents[2] / "src" / "pathveil"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -82,6 +83,29 @@ def test_nothing_is_validated_with_assert():
         if isinstance(node, ast.Assert)
     ]
     assert found == []
+
+
+def compiled_functions(path):
+    for node in parsed(path):
+        if isinstance(node, ast.FunctionDef):
+            decorators = " ".join(map(ast.unparse, node.decorator_list))
+            if "compiled" in decorators or "njit" in decorators:
+                yield node
+
+
+def test_compiled_code_reads_no_tuning_constant():
+    """It is kept on disk until its own file changes, so it would not see another value of one."""
+    constants = {name for name in vars(tuning) if name.isupper()}
+    read = {
+        f"{name_of(path)}:{node.id}"
+        for path in FILES
+        for function in compiled_functions(path)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id in constants
+    }
+    assert constants
+    assert any(True for path in FILES for _ in compiled_functions(path))
+    assert read == set()
 
 
 @pytest.mark.parametrize("name", NO_FLOATS)

@@ -9,10 +9,11 @@ import pytest
 from pathveil import Parameters
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis import calibrate as calibration
-from pathveil.methods.calibrated.synthesis.calibrate import LARGEST_MULTIPLIER, TRUST, calibrate
+from pathveil.methods.calibrated.synthesis.calibrate import calibrate
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.methods.calibrated.synthesis.quasi_newton import Point, minimise
 from pathveil.methods.calibrated.synthesis.target_cells import Targets, find_cells
+from pathveil.statistics.constants import LARGEST_MULTIPLIER, TRUST_IN_MODEL
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.noisy_table import NoisyTable
@@ -112,7 +113,7 @@ def objective(weights, base, aims, rows, cells):
     occupied = np.bincount(cells, minlength=len(aims.counts)) > 0
     misfit = (sums - aims.counts)[occupied] ** 2 / (2 * aims.variances[occupied])
     divergence = weights * np.log(weights / base) - weights + base
-    return TRUST * divergence.sum() + misfit.sum()
+    return TRUST_IN_MODEL * divergence.sum() + misfit.sum()
 
 
 @pytest.fixture

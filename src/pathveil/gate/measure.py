@@ -25,12 +25,12 @@ from pathveil.gate.grow_tree import Progress
 from pathveil.gate.noisy_table import dense_table, sparse_table
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.statistics.constants import MOST_POPULAR
 from pathveil.statistics.measurement_plan import Line, MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.registry import LEVELS, VISITS
 from pathveil.statistics.statistic import POPULARITY, Rows, Scope, Statistic
-from pathveil.statistics.visited_sets import MOST_POPULAR
 from pathveil.threads import in_threads
 
 COUNTED_AT_ONCE = 1 << 23  # cells that are counted in one array rather than by sorting

@@ -12,18 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-# Below this scale all but one noise value in a thousand is 0: counts are taken as they are.
-SMALLEST_SCALE = 1 / 8
-# So many scales above the threshold the prior is flat across the noise: it has nothing to say.
-FLAT_AFTER = 20.0
-# The posterior is worked out on a grid of true counts and for bins of noisy counts.
-GRID_STEP, BIN_STEP = 1 / 2, 1 / 4  # in scales: finer changes no estimate visibly
-GRID_MARGIN = 10.0  # scales by which the grid outreaches the largest count that is looked at
-EM_ROUNDS = 60
-# The EM starts with half of all cells empty, and moves from there only as far as the data says:
-# what can't be told from noise counts as empty.
-EMPTY_AT_FIRST = 0.5
-SMALLEST_VARIANCE = 1.0  # counts are whole: nothing is known better than that
+from pathveil.statistics.constants import (
+    BIN_STEP,
+    EM_ROUNDS,
+    EMPTY_AT_FIRST,
+    FLAT_AFTER,
+    GRID_MARGIN,
+    GRID_STEP,
+    SMALLEST_SCALE,
+    SMALLEST_VARIANCE,
+)
+
 _POSSIBLE = 1e-9  # no count is impossible
 _TINY = 1e-300
 

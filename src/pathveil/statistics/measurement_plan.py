@@ -12,49 +12,23 @@ from fractions import Fraction
 from itertools import groupby
 
 from pathveil.core.parameters import Parameters
-from pathveil.statistics.prefix_tree import MOST_TREE_LEVELS
+from pathveil.statistics import constants
+from pathveil.statistics.constants import MOST_DISTINCT, MOST_TREE_LEVELS, TREE_RATIO, TREE_SHARE
 from pathveil.statistics.registry import (
-    ACTIONS,
-    FIRST_SLOTS,
-    LAST_LOCATIONS,
     LEVELS,
-    MOVES,
-    PAIRS,
-    PAUSES,
-    REACH,
-    SHAPES,
-    SLOTS,
     STATISTICS,
     TIME_STATISTICS,
-    TOTAL,
-    VISIT_SLOTS,
-    VISITED_SETS,
-    VISITS,
 )
 from pathveil.statistics.statistic import Statistic
 
-MOST_DISTINCT = 8
-TREE_RATIO = Fraction(17, 20)  # a level of the tree gets this much of the budget of the one above
-TREE_SHARE = Fraction(16, 100)  # of all levels together
-
+# By statistic: one without a share fails here.
 SHARES: dict[Statistic, Fraction] = {
-    TOTAL: Fraction(1, 100),
-    SHAPES: Fraction(5, 100),
-    LAST_LOCATIONS: Fraction(3, 100),
-    VISITS: Fraction(30, 100),
-    ACTIONS: Fraction(6, 100),
-    MOVES: Fraction(17, 100),
-    PAIRS: Fraction(14, 100),
-    VISITED_SETS: Fraction(6, 100),
-    REACH: Fraction(2, 100),
+    statistic: constants.SHARES[statistic.name]
+    for statistic in STATISTICS
+    if statistic not in LEVELS
 }
-
-# Trajectories with times: so much of the budget goes to when, the rest to where as above.
 TIME_SHARES: dict[Statistic, Fraction] = {
-    FIRST_SLOTS: Fraction(4, 100),
-    PAUSES: Fraction(6, 100),
-    SLOTS: Fraction(5, 100),
-    VISIT_SLOTS: Fraction(10, 100),
+    statistic: constants.TIME_SHARES[statistic.name] for statistic in TIME_STATISTICS
 }
 
 

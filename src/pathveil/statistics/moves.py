@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.statistics.compiled import compiled
+from pathveil.statistics.constants import DENSE_CELLS, INVENTED_MOVES
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.pairs import denoise_pairs
 from pathveil.statistics.statistic import (
-    DENSE_CELLS,
     HABITS,
     Bound,
     Known,
@@ -26,8 +26,6 @@ from pathveil.statistics.statistic import (
     Statistic,
     Visit,
 )
-
-INVENTED_MOVES = Fraction(3, 10)  # per candidate, at most
 
 
 class Moves(Statistic):

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.statistics.compiled import compiled
+from pathveil.statistics.constants import DENSE_CELLS, INVENTED_PAIRS
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import (
-    DENSE_CELLS,
     HABITS,
     Bound,
     Known,
@@ -25,8 +25,6 @@ from pathveil.statistics.statistic import (
     Statistic,
     Visit,
 )
-
-INVENTED_PAIRS = Fraction(20)  # in all
 
 
 class Pairs(Statistic):

@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.statistics.compiled import compiled
+from pathveil.statistics.constants import INVENTED_CHILDREN, MOST_TREE_LEVELS
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import Known, OneCell, Rows, Scope, Statistic, Visit
-
-MOST_TREE_LEVELS = 6
-INVENTED_CHILDREN = Fraction(1, 10)  # per node
 
 
 class PrefixTreeLevel(OneCell):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.statistics.compiled import compiled
+from pathveil.statistics.constants import DOUBT_OF_LENGTHS, LENGTHS_ALIKE
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import POPULARITY, Known, OneCell, Rows, Scope, Statistic, Visit
@@ -29,10 +30,6 @@ DISTINCT_BINS = len(DISTINCT_ENDS) + 1
 # What a bin of distinct locations stands for.
 DISTINCT_VALUES = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 20, 32], dtype=np.float64)
 SHAPES = LENGTH_BINS * DISTINCT_BINS
-# So many bins of lengths are denoised together: 1 to 8 visits, 9 to 16, 17 to 64, 65 to 256, more.
-LENGTHS_ALIKE = 8
-# Noise alone passes for shapes of such lengths once in 140 times.
-DOUBT_OF_LENGTHS = 5.0
 # A floor above all counts: errors in a shape are absolute, so the median is the ordinary one.
 PLAIN_MEDIAN = 1e18
 # The bins of all numbers up to the first of the open bin.

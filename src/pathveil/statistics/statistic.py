@@ -24,7 +24,6 @@ from pathveil.statistics.first_visits import first_visits
 from pathveil.statistics.noisy_table import NoisyTable
 
 ALWAYS_DENSE = 1 << 62
-DENSE_CELLS = 4096  # a table of candidates up to this size is measured cell by cell
 NONE_INVENTED = Fraction(0)
 Found = TypeVar("Found")
 # In what order tables are measured: those of one stage look at the same public scope.

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.statistics.compiled import compiled
+from pathveil.statistics.constants import DENSE_CELLS, INVENTED_SLOTS
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import (
-    DENSE_CELLS,
     TIMES,
     Bound,
     Known,
@@ -23,8 +23,6 @@ from pathveil.statistics.statistic import (
     Statistic,
     Visit,
 )
-
-INVENTED_SLOTS = Fraction(20)  # in all
 
 
 class VisitSlots(Statistic):

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.statistics.compiled import compiled
+from pathveil.statistics.constants import DENSE_CELLS, INVENTED_SETS, MOST_POPULAR
 from pathveil.statistics.statistic import (
-    DENSE_CELLS,
     HABITS,
     OneCell,
     Rows,
@@ -21,9 +21,6 @@ from pathveil.statistics.statistic import (
     Statistic,
     Visit,
 )
-
-MOST_POPULAR = 20  # locations whose joint visits are counted: 2^20 sets
-INVENTED_SETS = Fraction(20)  # in all
 
 
 class VisitedSets(OneCell):

@@ -26,16 +26,14 @@ from pathveil.compiled import njit
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.quasi_newton import Point, minimise
 from pathveil.methods.calibrated.synthesis.target_cells import Targets, find_cells
+from pathveil.statistics.constants import (
+    CLOSE_ENOUGH,
+    LARGEST_MULTIPLIER,
+    MOST_STEPS,
+    TRUST_IN_MODEL,
+)
 from pathveil.threads import in_threads
 
-# κ: how much the model is trusted. From a tenth to twice as much the results are the same.
-TRUST = 0.01
-# |λ_c| at most: no cell makes a trajectory more than e⁶ ≈ 400 times likelier, or less.
-LARGEST_MULTIPLIER = 6.0
-# Stop when the cells are within a standard deviation of the noise of where they should be, in the
-# root mean square: to go on would be to follow the noise.
-CLOSE_ENOUGH = 1.0
-MOST_STEPS = 25
 CHUNK = 1 << 15  # rows: their weights stay in a core's own cache
 
 
@@ -68,7 +66,7 @@ def calibrate(paths: Paths, targets: Targets) -> NDArray[np.float64]:
     occupied = _sums(chunks, np.zeros(len(targets.counts)))[1] > 0
     # A cell that no trajectory adds to can't be calibrated: it is left at λ = 0.
     counts = np.where(occupied, targets.counts, 0.0)
-    slack = TRUST * targets.variances
+    slack = TRUST_IN_MODEL * targets.variances
 
     def dual(multipliers: NDArray[np.float64]) -> Point:
         total, sums = _sums(chunks, multipliers)

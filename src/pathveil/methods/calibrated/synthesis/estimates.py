@@ -12,16 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.statistics.constants import CERTAIN_DEVIATIONS, SANITY
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.registry import LENGTHS, SHAPES, TIME_STATISTICS, TOTAL, VISITS
 from pathveil.statistics.statistic import Known, Scope, Statistic
-
-# A count below this share of all trajectories is as good as any other so small: it is the sanity
-# bound of the paper's relative error (section VI).
-SANITY = 0.001
-# How many standard deviations of its sum a table must miss before visits count as lost.
-CERTAIN = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,4 +89,4 @@ def _unnamed_visits(seen: Measurements, visits: Estimates) -> float:
     """
     size, table = seen.universe_size, seen[VISITS]
     missing = table.counts[:size].sum() - visits.value[0].sum()
-    return float(max(missing - CERTAIN * table.scale * np.sqrt(2.0 * size), 0.0))
+    return float(max(missing - CERTAIN_DEVIATIONS * table.scale * np.sqrt(2.0 * size), 0.0))

@@ -24,23 +24,23 @@ from pathveil.methods.calibrated.synthesis.movement_model import (
 )
 from pathveil.methods.calibrated.synthesis.tree_estimates import Continuations
 from pathveil.statistics.actions import END, action_counts
+from pathveil.statistics.constants import (
+    ACTION_SLACK,
+    ACTION_STEP,
+    ENDING_STEP,
+    FACTOR_BOUNDS,
+    FIT_SAMPLE_VISITS,
+    FIT_SAMPLES,
+    LAST_DAMPING,
+    LEAST_DISTINCT,
+    NOVELTY_STEP,
+    RETURN_STEP,
+)
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.registry import ACTIONS, VISITS
 from pathveil.statistics.shapes import LENGTH_BINS, LENGTH_ENDS, distinct_locations, length_bins
 from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
 from pathveil.threads import in_threads
-
-# How many trajectories each round simulates: the first rounds go a long way, and need no more.
-# More or larger ones change nothing that the calibration would not mend.
-SAMPLES = (50_000, 50_000, 100_000, 200_000)
-SAMPLE_VISITS = 4_000_000  # fewer trajectories, if they are long
-# Simulated action counts are raised by so many of the expected ones, so none is 0.
-ACTION_SLACK = 5.0
-# How much one round may change: an action, novelty, an ending, the returns to a location.
-ACTION_STEP, NOVELTY_STEP, ENDING_STEP, RETURN_STEP = (0.5, 2.0), (0.5, 1.6), (0.5, 2.0), (0.4, 2.5)
-LAST_DAMPING = 0.5  # where people end also moves with everything else: go half the way
-FACTOR_BOUNDS = (0.02, 50.0)  # what a location's factor may come to in all
-LEAST_DISTINCT = 1e-3
 
 
 class _Tables(NamedTuple):
@@ -96,9 +96,9 @@ def fit(
     """
     total = work.masses.sum()
     weights = _first_guess(targets, plan[ACTIONS].cap)
-    for most in SAMPLES:
+    for most in FIT_SAMPLES:
         model = weights.model(targets.longest, destinations)
-        sample = min(most, SAMPLE_VISITS / targets.mean_length, total)
+        sample = min(most, FIT_SAMPLE_VISITS / targets.mean_length, total)
         tables = _simulate(model, work, sample, plan, draw)
         if tables is None:
             break

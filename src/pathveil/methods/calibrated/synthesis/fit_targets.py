@@ -8,22 +8,23 @@ from numpy.typing import NDArray
 
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.statistics.actions import END, possible_actions
+from pathveil.statistics.constants import (
+    BORROWED_COUNTS,
+    BY_DISTINCT_SCALES,
+    BY_SITUATION_SCALES,
+    HAZARD_BOUNDS,
+    LONGEST_WALK,
+    POOLED_AFTER,
+    POOLING,
+    SHAPE_SLACK_COUNTS,
+    SLACK_COUNTS,
+    SLACK_DEVIATIONS,
+    TRUST_COUNTS,
+    TRUST_SCALES,
+)
 from pathveil.statistics.measurement_plan import Measurement, MeasurementPlan
 from pathveil.statistics.registry import ACTIONS, LAST_LOCATIONS, LENGTHS, SHAPES, VISITS
 from pathveil.statistics.shapes import DISTINCT_VALUES, LENGTH_BINS, length_bins
-
-# Nothing tells lengths beyond the open bin apart; nobody is made to walk longer than so many h.
-LONGEST = 25
-# Ratios are drawn towards 1 by so many standard deviations of the noise, and so many counts.
-SLACK_DEVIATIONS, SLACK_COUNTS, SHAPE_SLACK_COUNTS = 3.0, 5.0, 20.0
-# Rare situations borrow from similar ones: so many scales of the noise, and so many counts.
-BY_DISTINCT_SCALES, BY_SITUATION_SCALES, BORROWED_COUNTS = 2.0, 3.0, 5.0
-# A situation is trusted by halves when it has so many scales and counts.
-TRUST_SCALES, TRUST_COUNTS = 10.0, 50.0
-# Lengths above this are pooled with their neighbours: their bins are sparse.
-POOLED_AFTER = 12
-POOLING = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9
-HAZARD_BOUNDS = (1e-4, 1 - 1e-4)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +65,7 @@ class FitTargets:
     @classmethod
     def of(cls, known: Estimated, plan: MeasurementPlan, universe_size: int) -> "FitTargets":
         """Collect them."""
-        longest = LONGEST * plan[VISITS].cap
+        longest = LONGEST_WALK * plan[VISITS].cap
         lengths = _shortened(known[LENGTHS].value, longest)
         shapes, visits, actions = (known[table].value for table in (SHAPES, VISITS, ACTIONS))
         distinct = np.minimum(DISTINCT_VALUES, universe_size)

@@ -16,15 +16,13 @@ from numpy.typing import NDArray
 
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.statistics.actions import END, NEW
+from pathveil.statistics.constants import LEAST_BACKGROUND, LEAST_VISITS
 from pathveil.statistics.registry import ACTIONS, LAST_LOCATIONS, MOVES, VISITS
 
 # The columns of `MovementModel.by_place` and of `MovementModel.by_length`.
 RETURNING, ENDING, BACKGROUND, POPULARITY = range(4)
 ENDING_AFTER, NOVELTY = range(2)
 
-# At least this share of the first visits from a location goes where no move was measured.
-LEAST_BACKGROUND = 0.02
-LEAST_VISITS = 1e-3  # no candidate is quite out of reach
 GUIDE_PARTS = 4096  # about one search step for the popularity of a thousand locations
 
 

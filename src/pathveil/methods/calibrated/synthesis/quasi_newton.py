@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-REMEMBERED_STEPS = 12
-# The first direction knows nothing of how coordinates interact, so it is followed a little way.
-FIRST_STEP = 0.1
-SHORTENING, SHORTEST_STEP = 0.4, 1e-6
-SUFFICIENT = 1e-4  # of the decrease that the slope promises (Armijo's rule)
+from pathveil.statistics.constants import (
+    FIRST_STEP,
+    REMEMBERED_STEPS,
+    SHORTENING,
+    SHORTEST_STEP,
+    SUFFICIENT_DECREASE,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +101,7 @@ def _descend(
         position = np.clip(point.position + length * direction, -bound, bound)
         following = function(position)
         promised = slope @ (position - point.position)
-        if following.value <= point.value + SUFFICIENT * promised:
+        if following.value <= point.value + SUFFICIENT_DECREASE * promised:
             return following
         length *= SHORTENING
     return None

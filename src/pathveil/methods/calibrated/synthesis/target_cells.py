@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
-from pathveil.statistics.denoise import SMALLEST_VARIANCE, Estimates
+from pathveil.statistics.constants import SMALLEST_VARIANCE
+from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.registry import LAST_LOCATIONS, LENGTHS, LEVELS, REACH, SHAPES, VISITS
 from pathveil.statistics.statistic import Rows, Scope, Statistic

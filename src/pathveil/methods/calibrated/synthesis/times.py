@@ -20,6 +20,14 @@ from numpy.typing import NDArray
 from pathveil.compiled import njit
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import merge_identical
+from pathveil.statistics.constants import (
+    LEAST_TIME_WEIGHT,
+    SMALL_SHARE,
+    TIME_DAMPING,
+    TIME_ROUNDS,
+    TIME_SAMPLE,
+    TIME_STEP,
+)
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.pauses import pauses
@@ -30,7 +38,6 @@ from pathveil.threads import in_threads
 
 # No place likes a slot more than so many times as much as any place does, or less.
 MOST_LIKING, LEAST_LIKING = 8.0, 1 / 20
-SMALLEST = 1e-9  # no pause and no slot is impossible
 # Entries of the table of next slots (128 MB): it bounds how many visits are looked ahead.
 LARGEST_TABLE = 1 << 25
 MOST_AHEAD = 64
@@ -87,7 +94,7 @@ class Clock:
             first[following] = _cumulative(self.first * ways)
             moves[following] = _cumulative(weights * ways)
             ways = weights @ ways
-            ways = ways / ways.max() + SMALLEST
+            ways = ways / ways.max() + LEAST_TIME_WEIGHT
         return first, moves
 
 
@@ -104,7 +111,7 @@ def _measured_shares(measurements: Measurements, statistic: Statistic) -> NDArra
 
 def shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Shares of a sum, all of them above 0."""
-    positive = counts / max(counts.sum(), 1.0) + SMALLEST
+    positive = counts / max(counts.sum(), 1.0) + LEAST_TIME_WEIGHT
     result: NDArray[np.float64] = positive / positive.sum()
     return result
 
@@ -143,11 +150,6 @@ def _likings(
 CHUNK = 1 << 14  # trajectories
 # Draws of a slot until a place likes it; the last one is taken as it is.
 TRIES = 30
-# The fit: so many rounds of so many trajectories, each changing a weight by a factor in between.
-ROUNDS, SAMPLE, LARGEST_CHANGE = 24, 20_000, 3.0
-# Three tables pull at the same slots: each goes so far towards its own aim.
-DAMPING = 0.4
-SMALL = 1e-4  # shares below this are not told apart
 
 
 def with_times(
@@ -191,15 +193,15 @@ def _fit(
 ) -> Clock:
     """Adjust the weights, measured shares to begin with, until a sample has the measured tables."""
     wanted_first, wanted_pauses, wanted_slots = clock.first, clock.pauses, clock.slots
-    sample = rows[:: max(1, len(rows) // SAMPLE)]
+    sample = rows[:: max(1, len(rows) // TIME_SAMPLE)]
     # A trajectory has one first slot and several others: their weights work as often.
-    power = DAMPING / max(1.0, float(np.diff(places.offsets)[sample].mean()))
-    for _ in range(ROUNDS):
+    power = TIME_DAMPING / max(1.0, float(np.diff(places.offsets)[sample].mean()))
+    for _ in range(TIME_ROUNDS):
         offsets, slots = _draw_slots(places, sample, clock, draw)
         clock = replace(
             clock,
             first=_adjusted(
-                clock.first, wanted_first, slots[offsets[:-1]].astype(np.int64), DAMPING
+                clock.first, wanted_first, slots[offsets[:-1]].astype(np.int64), TIME_DAMPING
             ),
             pauses=_adjusted(
                 clock.pauses, wanted_pauses, pauses(offsets, slots, plan[PAUSES].cap), power
@@ -218,7 +220,7 @@ def _adjusted(
     power: float,
 ) -> NDArray[np.float64]:
     got = shares(np.bincount(found, minlength=len(weights)).astype(np.float64))
-    change = np.clip((wanted + SMALL) / (got + SMALL), 1 / LARGEST_CHANGE, LARGEST_CHANGE)
+    change = np.clip((wanted + SMALL_SHARE) / (got + SMALL_SHARE), 1 / TIME_STEP, TIME_STEP)
     return shares(weights * change**power)
 
 

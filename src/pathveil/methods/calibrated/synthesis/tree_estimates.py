@@ -12,12 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.statistics.constants import DROPPED_SHARE
 from pathveil.statistics.denoise import posterior
 from pathveil.statistics.measurements import TreeLevel
-
-# A dropped child holds at most about this share of θ: its noisy count was below θ, and most
-# children hold nothing.
-DROPPED_SHARE = 0.5
 
 
 class Continuations(NamedTuple):

@@ -19,6 +19,17 @@ from pathveil.methods.calibrated.uncertainty.sample import (
     visitors,
     visits_within,
 )
+from pathveil.statistics.constants import (
+    CONJUNCTION_DRAWS,
+    LEAST_DRAWS,
+    LOCATION_DRAWS,
+    MOST_DRAWS,
+    NEGLIGIBLE,
+    NORMAL_FROM,
+    STEPS_PER_DECADE,
+    TOTAL_DRAWS,
+    UNNAMED_DRAWS,
+)
 from pathveil.statistics.denoise import posterior
 from pathveil.statistics.registry import PAIRS, SHAPES, TOTAL, VISITS
 from pathveil.statistics.shapes import (
@@ -89,8 +100,6 @@ def _bounds(true: NDArray[np.float64]) -> NDArray[np.int64]:
 # True counts of single locations: within the cap from noisy visits, beyond it from two guesses.
 
 
-DRAWS, LEAST_DRAWS, MOST_DRAWS = 200_000, 20, 1000  # in all, and per location
-UNNAMED_DRAWS = 4000
 # Two guesses g, g' at a logarithm predict a third to within |g − g'|·√(1/2)·√(1 + 1/2).
 THIRD_GUESS = float(np.sqrt(0.75))
 HALF_DECADES = np.concatenate((np.array([0.0, 1.0]), 10.0 ** np.arange(0.5, 12.1, 0.5)))
@@ -105,7 +114,7 @@ def single_location_rows(
         released.offsets, released.codes, released.weights.astype(np.float64), size
     )
     noisy = visits.counts[:size].astype(np.float64)
-    times = int(np.clip(DRAWS // max(size, 1), LEAST_DRAWS, MOST_DRAWS))
+    times = int(np.clip(LOCATION_DRAWS // max(size, 1), LEAST_DRAWS, MOST_DRAWS))
     prior = PopularityPrior.fit(noisy, visits.scale)
     within = np.maximum(prior.draw(noisy, times, draw), 0.0)
     true = within + _beyond_the_cap(evidence, within, draw)
@@ -177,12 +186,8 @@ def _by_size(
 # True counts of conjunctions: two locations and more, of which pairs at most were measured.
 
 
-CONJUNCTION_DRAWS = 4000
-STEPS_PER_DECADE = 8
 JEFFREYS = 0.5  # a count of a says that its mean is Gamma(a + 1/2)
-LARGE = 100  # from here on that is a normal distribution
 LARGEST_MEAN = 1e15
-NEGLIGIBLE = 0.5  # trajectories: hidden long ones below that change no interval
 
 _Draws = list[tuple[int, NDArray[np.float64]]]
 
@@ -265,7 +270,7 @@ def _mean_given_count(
 ) -> NDArray[np.float64]:
     """Draws of the mean of which a Poisson count was drawn."""
     mean: NDArray[np.float64]
-    if count < LARGE:
+    if count < NORMAL_FROM:
         mean = draw.gamma(count + JEFFREYS, size=len(normal))
     else:
         mean = np.maximum(count + np.sqrt(count) * normal, 0.0)
@@ -291,9 +296,6 @@ def _factor(spread: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[n
 #   matters where the universe is small.
 #
 # Released counts are themselves drawn, so small ones are uncertain by their square root.
-
-
-TOTAL_DRAWS = 4000
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,17 +17,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.statistics.constants import (
+    CELLS_PER_SIZE,
+    LEAST_DEVIATION,
+    MISFIT_FLOORS,
+    MISFIT_SPREADS,
+    MOST_DEVIATION,
+    SMOOTH_AFTER,
+)
 from pathveil.statistics.noisy_table import NoisyTable
 
-FLOORS = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.3])
-SPREADS = np.array([0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30])
-LEAST, MOST = 0.02, 3.0  # bounds of s
-_DEVIATIONS = np.geomspace(LEAST, MOST, 24)
+_DEVIATIONS = np.geomspace(LEAST_DEVIATION, MOST_DEVIATION, 24)
 _NODES = np.linspace(-3.0, 3.0, 31)
 _NODE_WEIGHTS = np.exp(-(_NODES**2) / 2) / np.exp(-(_NODES**2) / 2).sum()
-# From here on the noise is a small part of the spread, which is then smooth across it.
-SMOOTH_AFTER = 3.0
-CELLS_PER_SIZE = 100  # that are looked at, of each half-decade of predictions
 SIZES = 10.0 ** np.arange(0.0, 8.1, 0.5)
 _UNLIKELY = 1e-12  # one cell in a million millions may be anything
 
@@ -72,7 +74,7 @@ class Misfit:
             thinning: how many more trajectories there are than were looked at, per one of them;
                 predictions from a sample of trajectories err by so much more: β² + thinning.
         """
-        floors, spreads = (grid.ravel() for grid in np.meshgrid(FLOORS, SPREADS))
+        floors, spreads = (grid.ravel() for grid in np.meshgrid(MISFIT_FLOORS, MISFIT_SPREADS))
         log_chances = np.zeros(len(floors))
         for prediction in predictions:
             cells, weights = _representatives(prediction)
@@ -96,7 +98,7 @@ def deviation(
 ) -> NDArray[np.float64]:
     """The standard deviation s of log W for predictions of these sizes."""
     variance = floors**2 + spreads**2 / np.maximum(sizes, 1.0)
-    result: NDArray[np.float64] = np.clip(np.sqrt(variance), LEAST, MOST)
+    result: NDArray[np.float64] = np.clip(np.sqrt(variance), LEAST_DEVIATION, MOST_DEVIATION)
     return result
 
 
@@ -157,7 +159,11 @@ def _lognormal_density(
 def _at(spreads: NDArray[np.float64], fits: NDArray[np.float64]) -> NDArray[np.float64]:
     """The log-likelihoods at other s, shape (pairs, cells), by interpolation."""
     step = np.log(_DEVIATIONS[1] / _DEVIATIONS[0])
-    place = np.clip(np.log(np.maximum(spreads, LEAST) / LEAST) / step, 0, len(_DEVIATIONS) - 1.001)
+    place = np.clip(
+        np.log(np.maximum(spreads, LEAST_DEVIATION) / LEAST_DEVIATION) / step,
+        0,
+        len(_DEVIATIONS) - 1.001,
+    )
     left = place.astype(np.int64)
     cells = np.arange(fits.shape[0])
     share = place - left

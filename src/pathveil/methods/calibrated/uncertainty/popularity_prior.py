@@ -14,13 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-# So many scales up, the prior is flat across the noise.
-FLAT_AFTER = 20.0
-BIN_STEP = 1 / 4  # in scales; noisy counts in a bin share a posterior
-EXACT_COUNTS, GRID_RATIO = 8, 1.15
-CENTRES = np.arange(-12.0, 12.1, 0.5)
-SPREADS = np.exp(np.arange(-1.6, 1.9, 0.2))
-UNVISITED = np.array([0.0, 0.25, 0.5, 0.75, 0.9, 0.97])  # shares of the universe
+from pathveil.statistics.constants import (
+    BIN_STEP,
+    EXACT_COUNTS,
+    FLAT_AFTER,
+    GRID_RATIO,
+    PRIOR_CENTRES,
+    PRIOR_SPREADS,
+    PRIOR_UNVISITED,
+)
+
 _TINY = 1e-300
 
 
@@ -86,11 +89,11 @@ class PopularityPrior:
 def _priors(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     """The chances of the counts of the grid under every prior, shape (priors, grid)."""
     edges = np.log((grid[1:] + grid[:-1]) / 2)
-    centres, spreads = (values.ravel() for values in np.meshgrid(CENTRES, SPREADS))
+    centres, spreads = (values.ravel() for values in np.meshgrid(PRIOR_CENTRES, PRIOR_SPREADS))
     below = 1.0 / (1.0 + np.exp((centres[:, None] - edges) / spreads[:, None]))
     visited = np.diff(below, axis=1, prepend=0.0, append=1.0)
-    priors = (1.0 - UNVISITED[:, None, None]) * visited
-    priors[..., 0] += UNVISITED[:, None]
+    priors = (1.0 - PRIOR_UNVISITED[:, None, None]) * visited
+    priors[..., 0] += PRIOR_UNVISITED[:, None]
     table: NDArray[np.float64] = priors.reshape(-1, len(grid))
     return table
 

@@ -10,15 +10,13 @@ from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import take_rows
 from pathveil.methods.calibrated.synthesis.complete import whole_weights
 from pathveil.methods.calibrated.uncertainty.misfit import Prediction
+from pathveil.statistics.constants import ERROR_SAMPLE
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.registry import PAIRS, VISITED_SETS, VISITS
 from pathveil.statistics.statistic import Rows
 from pathveil.statistics.visits import visit_cells
-
-# Trajectories: enough that the sample adds little to the errors that it measures.
-SAMPLE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +36,7 @@ class Sample:
     thinning: float
 
     @classmethod
-    def of(cls, paths: Paths, weights: NDArray[np.float64], most: int = SAMPLE) -> "Sample":
+    def of(cls, paths: Paths, weights: NDArray[np.float64], most: int = ERROR_SAMPLE) -> "Sample":
         """Every so-many-th trajectory.
 
         Args:

@@ -1,0 +1,191 @@
+"""Every tuning constant of the calibrated method: what it means, and where it comes from.
+
+They stand with the statistics, and not with `methods.calibrated`, because the plan and the tables
+read them and lie below the method. All are public: they depend on no dataset that is published,
+and a release's certificate tells what followed from them.
+
+Where a number comes from is said for each group:
+
+- *by hand*: chosen while looking at the results on the datasets of docs/accuracy.md, msnbc and
+  stm_like first; none was held out, and no search was recorded. Others may be better.
+- *by experiment*: the figures stand beside it.
+- *by argument*: it follows from the reason beside it, or any number of its size would do.
+
+Not here: bins, which say what a table's cells are (`shapes`, `reach`, `actions`, `visits`); sizes
+of chunks, which change the time that a run takes and nothing else; and bounds on the work of
+compiled code (`synthesis.walk`, `synthesis.times`), which is kept on disk until its own file
+changes and would not see a change of this one.
+"""
+
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+# The budget. Shares by the name of the statistic; with those of the tree's levels they sum to 1.
+# By hand, on msnbc and stm_like; "visited sets" and "reach" came later, from the others' shares.
+SHARES: Final = {
+    "total": Fraction(1, 100),
+    "shapes": Fraction(5, 100),
+    "last locations": Fraction(3, 100),
+    "visits": Fraction(30, 100),
+    "actions": Fraction(6, 100),
+    "moves": Fraction(17, 100),
+    "pairs": Fraction(14, 100),
+    "visited sets": Fraction(6, 100),
+    "reach": Fraction(2, 100),
+}
+TREE_SHARE: Final = Fraction(16, 100)  # of all levels together
+TREE_RATIO: Final = Fraction(17, 20)  # a level gets this much of the budget of the one above
+# Trajectories with times: so much of the budget goes to when, the rest to where as above.
+# By hand, on the datasets of docs/timestamps.md.
+TIME_SHARES: Final = {
+    "first slots": Fraction(4, 100),
+    "pauses": Fraction(6, 100),
+    "slots": Fraction(5, 100),
+    "visit slots": Fraction(10, 100),
+}
+
+# Caps.
+# d, the distinct locations of a trajectory in moves and pairs. By experiment, with a prototype on
+# msnbc at ε = 1: the error of queries of up to 3 locations was 0.263, 0.117, 0.076 and 0.083 with
+# 4, 6, 8 and 12 (fewer cut too much, more need more noise). Other data would choose otherwise.
+MOST_DISTINCT: Final = 8
+MOST_TREE_LEVELS: Final = 6  # by hand: deeper levels have few nodes that pass
+MOST_POPULAR: Final = 20  # locations whose joint visits are counted, 2^20 sets: by hand
+
+# Thresholds: how many empty cells a sparse table is expected to invent. By argument: few against
+# what it lists. The numbers themselves by hand.
+DENSE_CELLS: Final = 4096  # a table of candidates up to this size is measured cell by cell
+INVENTED_MOVES: Final = Fraction(3, 10)  # per candidate, at most
+INVENTED_PAIRS: Final = Fraction(20)  # in all
+INVENTED_SETS: Final = Fraction(20)  # in all
+INVENTED_SLOTS: Final = Fraction(20)  # in all
+INVENTED_CHILDREN: Final = Fraction(1, 10)  # per node of the tree, as in the paper's methods
+
+# Denoising. By argument: finer grids and more rounds change no estimate visibly.
+# Below this scale all but one noise value in a thousand is 0: counts are taken as they are.
+SMALLEST_SCALE: Final = 1 / 8
+# So many scales above the threshold the prior is flat across the noise: it has nothing to say.
+FLAT_AFTER: Final = 20.0
+# The posterior is worked out on a grid of true counts and for bins of noisy counts, in scales.
+GRID_STEP: Final = 1 / 2
+BIN_STEP: Final = 1 / 4
+GRID_MARGIN: Final = 10.0  # scales by which the grid outreaches the largest count looked at
+EM_ROUNDS: Final = 60
+# The EM starts with half of all cells empty, and moves from there only as far as the data says:
+# what can't be told from noise counts as empty.
+EMPTY_AT_FIRST: Final = 0.5
+SMALLEST_VARIANCE: Final = 1.0  # counts are whole: nothing is known better than that
+# So many bins of lengths are denoised together: 1 to 8 visits, 9 to 16, 17 to 64, 65 to 256, more.
+# By hand.
+LENGTHS_ALIKE: Final = 8
+# Nats by which shapes of such lengths must be likelier than noise: that passes for them once in 140
+# times. By argument; `bench.few` shows what it is for.
+DOUBT_OF_LENGTHS: Final = 5.0
+# A count below this share of all trajectories is as good as any other so small: it is the sanity
+# bound of the paper's relative error (section VI).
+SANITY: Final = 0.001
+# How many standard deviations of its sum a table must miss before visits count as lost. By hand.
+CERTAIN_DEVIATIONS: Final = 2.0
+# A dropped child holds at most about this share of θ: its noisy count was below θ, and most
+# children hold nothing. By hand.
+DROPPED_SHARE: Final = 0.5
+
+# The movement model, and what its fit aims at. By hand, on msnbc and stm_like; the calibration
+# mends what the fit leaves, so none of them decides much.
+# At least this share of the first visits from a location goes where no move was measured.
+LEAST_BACKGROUND: Final = 0.02
+LEAST_VISITS: Final = 1e-3  # no candidate is quite out of reach
+# Nothing tells lengths beyond the open bin apart; nobody is made to walk longer than so many h.
+LONGEST_WALK: Final = 25
+# Ratios are drawn towards 1 by so many standard deviations of the noise, and so many counts.
+SLACK_DEVIATIONS: Final = 3.0
+SLACK_COUNTS: Final = 5.0
+SHAPE_SLACK_COUNTS: Final = 20.0
+# Rare situations borrow from similar ones: so many scales of the noise, and so many counts.
+BY_DISTINCT_SCALES: Final = 2.0
+BY_SITUATION_SCALES: Final = 3.0
+BORROWED_COUNTS: Final = 5.0
+# A situation is trusted by halves when it has so many scales and counts.
+TRUST_SCALES: Final = 10.0
+TRUST_COUNTS: Final = 50.0
+# Lengths above this are pooled with their neighbours: their bins are sparse.
+POOLED_AFTER: Final = 12
+POOLING: Final = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9
+HAZARD_BOUNDS: Final = (1e-4, 1 - 1e-4)
+# How many trajectories each round simulates: the first rounds go a long way, and need no more.
+# More or larger ones change nothing that the calibration would not mend.
+FIT_SAMPLES: Final = (50_000, 50_000, 100_000, 200_000)
+FIT_SAMPLE_VISITS: Final = 4_000_000  # fewer trajectories, if they are long
+# Simulated action counts are raised by so many of the expected ones, so none is 0.
+ACTION_SLACK: Final = 5.0
+# How much one round may change: an action, novelty, an ending, the returns to a location.
+ACTION_STEP: Final = (0.5, 2.0)
+NOVELTY_STEP: Final = (0.5, 1.6)
+ENDING_STEP: Final = (0.5, 2.0)
+RETURN_STEP: Final = (0.4, 2.5)
+LAST_DAMPING: Final = 0.5  # where people end also moves with everything else: go half the way
+FACTOR_BOUNDS: Final = (0.02, 50.0)  # what a location's factor may come to in all
+LEAST_DISTINCT: Final = 1e-3
+
+# The calibration.
+# κ: how much the model is trusted. By hand; from a tenth to twice as much the results were the
+# same (a trial that was not recorded).
+TRUST_IN_MODEL: Final = 0.01
+# |λ_c| at most: no cell makes a trajectory more than e⁶ ≈ 400 times likelier, or less. By hand.
+LARGEST_MULTIPLIER: Final = 6.0
+# Stop when the cells are within a standard deviation of the noise of where they should be, in the
+# root mean square: to go on would be to follow the noise. By argument.
+CLOSE_ENOUGH: Final = 1.0
+MOST_STEPS: Final = 25  # by hand: time against accuracy
+# The quasi-Newton method. By hand, near the usual values of such methods.
+REMEMBERED_STEPS: Final = 12
+# The first direction knows nothing of how coordinates interact, so it is followed a little way.
+FIRST_STEP: Final = 0.1
+SHORTENING: Final = 0.4
+SHORTEST_STEP: Final = 1e-6
+SUFFICIENT_DECREASE: Final = 1e-4  # of what the slope promises (Armijo's rule)
+
+# Times. By hand, on the datasets of docs/timestamps.md.
+LEAST_TIME_WEIGHT: Final = 1e-9  # no pause and no slot is impossible
+# The fit: so many rounds of so many trajectories, each changing a weight by a factor in between.
+TIME_ROUNDS: Final = 24
+TIME_SAMPLE: Final = 20_000
+TIME_STEP: Final = 3.0
+# Three tables pull at the same slots: each goes so far towards its own aim.
+TIME_DAMPING: Final = 0.4
+SMALL_SHARE: Final = 1e-4  # shares below this are not told apart
+
+# How far answers may be off. The form of the error model was chosen by hand, while looking at the
+# coverage on the datasets of docs/accuracy.md ("Error bars"). So were the grids and the numbers of
+# draws: time against how smooth the bounds are.
+# Trajectories: enough that the sample adds little to the errors that it measures.
+ERROR_SAMPLE: Final = 1 << 18
+# The popularity prior: exact counts, then a grid by this ratio; logarithms of its centres, its
+# spreads, and the shares of the universe that nobody visits.
+EXACT_COUNTS: Final = 8
+GRID_RATIO: Final = 1.15
+PRIOR_CENTRES: Final = np.arange(-12.0, 12.1, 0.5)
+PRIOR_SPREADS: Final = np.exp(np.arange(-1.6, 1.9, 0.2))
+PRIOR_UNVISITED: Final = np.array([0.0, 0.25, 0.5, 0.75, 0.9, 0.97])
+# The misfit of the model: α, β, and bounds of s.
+MISFIT_FLOORS: Final = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.3])
+MISFIT_SPREADS: Final = np.array(
+    [0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 25, 30]
+)
+LEAST_DEVIATION: Final = 0.02
+MOST_DEVIATION: Final = 3.0
+# From here on the noise is a small part of the spread, which is then smooth across it.
+SMOOTH_AFTER: Final = 3.0
+CELLS_PER_SIZE: Final = 100  # that are looked at, of each half-decade of predictions
+# Draws of true counts.
+LOCATION_DRAWS: Final = 200_000  # of single locations in all; then the fewest and most for one
+LEAST_DRAWS: Final = 20
+MOST_DRAWS: Final = 1000
+UNNAMED_DRAWS: Final = 4000
+CONJUNCTION_DRAWS: Final = 4000
+TOTAL_DRAWS: Final = 4000
+STEPS_PER_DECADE: Final = 8  # of released counts of conjunctions
+NORMAL_FROM: Final = 100  # a count from which its mean is drawn from a normal distribution
+NEGLIGIBLE: Final = 0.5  # trajectories: hidden long ones below that change no interval
