@@ -41,6 +41,7 @@ def count(engine: str, folder: str, memory: str, epsilon: str, master: str | Non
     from pathveil.gate.grow_hierarchy import grow
     from pathveil.gate.randomness import Randomness
     from pathveil.raw.engines.engine import Engine
+    from pathveil.raw.reading_plan import Reading
 
     universe = stops()
     parameters = Parameters.choose(
@@ -55,7 +56,7 @@ def count(engine: str, folder: str, memory: str, epsilon: str, master: str | Non
         if driver is not None:
             driver.look()
 
-    with Engine(engine, memory).open(source, universe, HEIGHT, **READING) as trajectories:
+    with Engine(engine, memory).open(source, universe, HEIGHT, Reading(**READING)) as trajectories:
         read = time.perf_counter() - start
         tree = grow(trajectories, parameters, Randomness(), mark)
     seconds = time.perf_counter() - start

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathveil.publishing import publish
     from pathveil.raw.database import TrajectoryDatabase
     from pathveil.raw.reading import read_trajectories
+    from pathveil.raw.reading_plan import Reading
     from pathveil.release.bundle import read_release
     from pathveil.release.release import Release
     from pathveil.simulation import simulate_week
@@ -42,6 +43,7 @@ _HOMES = {
     "Parameters": "pathveil.core.parameters",
     "Paths": "pathveil.core.paths",
     "Pattern": "pathveil.analysis.patterns",
+    "Reading": "pathveil.raw.reading_plan",
     "Release": "pathveil.release.release",
     "Taxonomy": "pathveil.universe.taxonomy",
     "TimeGrid": "pathveil.times.time_grid",
@@ -69,6 +71,7 @@ __all__ = [
     "Parameters",
     "Paths",
     "Pattern",
+    "Reading",
     "Release",
     "Taxonomy",
     "TimeGrid",

@@ -35,6 +35,7 @@ from pathveil.methods.paper.inference import (
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.engine import AUTO, Engine, PublicFacts, Trajectories
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY
+from pathveil.raw.reading_plan import Reading
 from pathveil.release.release import Release, extended
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.universe.taxonomy import Taxonomy
@@ -93,7 +94,7 @@ def publish(
         memory: about how much memory "duckdb" may use.
         spill: an existing folder for its temporary files.
         **reading: the columns and rules by which it is read: ``unit``, ``order`` … of
-            `read_trajectories`.
+            `pathveil.Reading`.
 
     Raises:
         ParameterError: if a parameter can't be used; nothing has been spent then.
@@ -101,7 +102,8 @@ def publish(
     """
     if ledger is not None and generator is not None:
         raise ParameterError("Injected noise protects nobody: it is not charged to a ledger.")
-    facts = PublicFacts.of(database, universe, reading)
+    read_by = Reading.of(reading) if reading or universe is not None else None
+    facts = PublicFacts.of(database, universe, read_by)
     parameters = Parameters.choose(
         epsilon=Budget.choose(epsilon, epsilon_per_trip, facts.max_trajectories_per_unit),
         height=height,
@@ -116,7 +118,7 @@ def publish(
     )
     chosen = Engine.choose(engine, database, parameters, memory=memory, spill=spill)
     charge = ledger.charge(parameters.budget, parameters.delta) if ledger is not None else None
-    with _noted(charge), chosen.open(database, universe, parameters.height, **reading) as opened:
+    with _noted(charge), chosen.open(database, universe, parameters.height, read_by) as opened:
         return publish_with(opened, parameters, Randomness(generator), progress, charge)
 
 

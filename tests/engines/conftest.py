@@ -10,7 +10,7 @@ from tests.engines.interrupted import ChargedRun
 from pathveil.raw.engines.duckdb_counter import DuckDbCounter
 from pathveil.raw.engines.memory_counter import MemoryCounter
 from pathveil.raw.engines.spark_counter import SparkCounter
-from pathveil.raw.reading_plan import plan_reading
+from pathveil.raw.reading_plan import Reading, ReadingPlan
 from pathveil.raw.sources.opening import open_source
 from pathveil.raw.sources.spark_table import SparkTable
 
@@ -28,6 +28,11 @@ def list_table(database):
     return pa.table({"who": units, "where": locations})
 
 
+def reading_of(database):
+    cap = database.max_trajectories_per_unit
+    return Reading(unit="who", location="where", max_trajectories_per_unit=cap)
+
+
 @contextmanager
 def in_memory(database, _height=LONGEST):
     yield MemoryCounter(database)
@@ -35,13 +40,8 @@ def in_memory(database, _height=LONGEST):
 
 @contextmanager
 def in_duckdb(database, height=LONGEST):
-    source, plan = plan_reading(
-        lambda: open_source(list_table(database)),
-        database.universe,
-        unit="who",
-        location="where",
-        max_trajectories_per_unit=database.max_trajectories_per_unit,
-    )
+    source = open_source(list_table(database))
+    plan = ReadingPlan.of(source, database.universe, reading_of(database))
     with DuckDbCounter(source, plan, height) as counter:
         yield counter
 
@@ -49,13 +49,7 @@ def in_duckdb(database, height=LONGEST):
 @contextmanager
 def in_spark(session, database, height=LONGEST):
     table = SparkTable(session.createDataFrame(list_table(database)).repartition(3))
-    _, plan = plan_reading(
-        lambda: table,
-        database.universe,
-        unit="who",
-        location="where",
-        max_trajectories_per_unit=database.max_trajectories_per_unit,
-    )
+    plan = ReadingPlan.of(table, database.universe, reading_of(database))
     with SparkCounter(table, plan, height) as counter:
         yield counter
 

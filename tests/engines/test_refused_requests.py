@@ -5,8 +5,11 @@ import signal
 
 import pytest
 
+import pathveil as pv
 from pathveil.cli.run import run
+from pathveil.errors import ParameterError
 from pathveil.ledger.ledger import Ledger
+from pathveil.universe.universe import Universe
 
 ENGINES = {"duckdb": ["--engine", "duckdb"], "spark": ["--engine", "spark", "--master", "local[1]"]}
 ASKED = {
@@ -90,6 +93,45 @@ def test_what_spark_does_not_read(pathveil, monkeypatch, source, options, messag
     assert code == 2
     assert message in said
     check_nothing_charged()
+
+
+TIMED = ["--time-column", "when", "--time-grid", "1h"]
+CONTRADICTIONS = {
+    "The time column orders the visits": [*TIMED, "--order-column", "who"],
+    "split into trajectories by time or": ["--split", "day", "--trajectory-column", "trip"],
+    "Points need both columns": ["--latitude-column", "lat"],
+    "by a location or by coordinates": ["--latitude-column", "lat", "--longitude-column", "lng"],
+}
+
+
+@pytest.mark.parametrize("message", CONTRADICTIONS)
+def test_a_reading_that_contradicts_itself_costs_nothing(pathveil, message):
+    """No row is needed to see that it can't be; it was seen after the charge."""
+    code, _, said = publish(pathveil, "taps.csv", *CONTRADICTIONS[message])
+    assert code == 2
+    assert message in said
+    check_nothing_charged()
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"unit": "who", "locations": "where"}, "no choice 'locations' .* mean 'location'"),
+        ({"location": "where"}, "Name the unit column"),
+        ({"unit": "who", "order": "a", "time": "b"}, "both a time column and a time grid"),
+        ({"unit": "who", "keep": "last"}, "Keep the 'first'"),
+    ],
+)
+@pytest.mark.usefixtures("pathveil")
+def test_a_choice_that_there_is_not_costs_nothing_in_python_either(choices, message):
+    ledger = Ledger.open("ledger.db")
+    ledger.init("taps", "3")
+    request = {"universe": Universe("AB"), "epsilon": "1", "height": 3, **choices}
+    with pytest.raises(ParameterError, match=message):
+        pv.publish("taps.csv", ledger=ledger.dataset("taps"), **request)
+    check_nothing_charged()
+    with pytest.raises(ParameterError, match=message):
+        pv.read_trajectories("nowhere.csv", Universe("AB"), **choices)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

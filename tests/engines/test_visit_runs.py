@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pathveil.errors import InputError
 from pathveil.raw.engines import visit_runs
 from pathveil.raw.engines.visit_runs import RunForm, whole_units, write_runs
-from pathveil.raw.reading_plan import plan_reading
+from pathveil.raw.reading_plan import Reading, ReadingPlan
 from pathveil.raw.sources.opening import open_source
 from pathveil.raw.sources.text_columns import Texts
 from pathveil.raw.steps import VisitSteps
@@ -39,9 +39,9 @@ def test_a_unit_is_in_one_table_only_and_nothing_is_lost(units, sizes):
 def runs_of(rows):
     """What a cluster sorts: the runs of a table in list form with ids of trajectories."""
     table = pa.table(dict(zip(["who", "trip", "where"], zip(*rows, strict=True), strict=True)))
-    source, plan = plan_reading(
-        lambda: open_source(table), Universe("ab"), unit="who", trajectory="trip", location="where"
-    )
+    source = open_source(table)
+    reading = Reading(unit="who", trajectory="trip", location="where")
+    plan = ReadingPlan.of(source, Universe("ab"), reading)
     form, steps = RunForm.of(source, plan), VisitSteps.of(plan)
     (piece,) = source.pieces(plan.columns)
     return write_runs(steps.encode(piece()), form).to_pylist()

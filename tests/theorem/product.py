@@ -24,6 +24,7 @@ from pathveil.errors import PathveilError
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.engine import Engine
 from pathveil.raw.engines.sql_counter import SqlCounter
+from pathveil.raw.reading_plan import Reading
 from pathveil.raw.sources import arrow_table, csv_lines, parquet_file
 from pathveil.raw.sources.databases import duckdb_file, sqlite_file
 from pathveil.times.time_grid import TimeGrid
@@ -154,7 +155,8 @@ class Setting:
         source, reading = case.source.write(rows, names_of(rows), self.place)
         engine = Engine.choose(case.engine, source, self._parameters())
         universe = self.land.universe
-        with engine.open(source, universe, HEIGHT, **reading, **self._reading()) as opened:
+        rules = Reading(**reading, **self._reading())
+        with engine.open(source, universe, HEIGHT, rules) as opened:
             return labelled(opened)
 
     def _parameters(self) -> Parameters:

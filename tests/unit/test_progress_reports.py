@@ -12,6 +12,7 @@ from pathveil.cli.progress_bar import TimeLeft
 from pathveil.pages.report import render_report
 from pathveil.progress_reports import portion, report_progress, reported_to, told_here
 from pathveil.raw.engines.engine import Engine
+from pathveil.raw.reading_plan import Reading
 from pathveil.release.bundle import read_release, verify_bundle
 from pathveil.simulated_files import write_week
 
@@ -81,9 +82,7 @@ def test_duckdb_tells_from_its_own_threads(week):
             folder / "taps.csv",
             release.universe,
             4,
-            unit="card_id",
-            order="seq",
-            location="stop_id",
+            Reading(unit="card_id", order="seq", location="stop_id"),
         ):
             pass
 

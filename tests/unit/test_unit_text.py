@@ -18,6 +18,7 @@ from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError
 from pathveil.raw.engines.engine import Engine
 from pathveil.raw.reading import read_trajectories
+from pathveil.raw.reading_plan import Reading
 from pathveil.raw.sources.text_values import text_buffers
 from pathveil.raw.sources.unit_text import UnitTexts
 from pathveil.universe.universe import Universe
@@ -147,8 +148,9 @@ def test_every_source_and_engine_takes_the_forms_of_an_id_for_one_unit(tmp_path,
     for kind, source in sources(tmp_path).items():
         told = []
         place = {"table": "visits"} if kind in ("sqlite", "duckdb") else {}
-        reading = {**ROLES, **place, "unit_text": unit_text, "report": told.append}
-        with engines(UNIVERSE)[engine].open(source, UNIVERSE, 12, **reading) as opened:
+        reading = Reading(**ROLES, **place, unit_text=unit_text)
+        chosen = engines(UNIVERSE)[engine]
+        with chosen.open(source, UNIVERSE, 12, reading, told.append) as opened:
             alike[kind] = counted(opened), told[0].unit_forms_merged
     one = tuple(1 - i % 2 for i in range(12))
     alone = [(0,)] * len(OTHERS)

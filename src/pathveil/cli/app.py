@@ -22,6 +22,7 @@ from pathveil.cli.commands.sign import keygen, sign
 from pathveil.cli.commands.simulate import simulate
 from pathveil.cli.commands.universe import universe
 from pathveil.cli.commands.verify import verify
+from pathveil.cli.options.groups import with_groups
 from pathveil.cli.run import IN_ONE_LINE
 from pathveil.cli.verbosity import Quiet, Verbose, choose, with_verbosity
 
@@ -58,7 +59,7 @@ for command, panel in (
 app.add_typer(ledger, rich_help_panel=_START)
 for registered in (*app.registered_commands, *ledger.registered_commands):
     if registered.callback is not None:
-        registered.callback = with_verbosity(registered.callback)
+        registered.callback = with_verbosity(with_groups(registered.callback))
 
 
 def _version(wanted: bool) -> None:

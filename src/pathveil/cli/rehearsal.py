@@ -13,11 +13,12 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pathveil.core.parameters import Parameters
     from pathveil.raw.engines.engine import Engine
+    from pathveil.raw.reading_plan import Reading
     from pathveil.release.release import Release
 
 _ROWS: Final = (
@@ -37,11 +38,10 @@ def rehearse(
     engine: "Engine",
     source: str,
     parameters: "Parameters",
+    reading: "Reading",
     beside: Path,
     *,
-    has_trips: bool,
     csv: bool,
-    **rules: Any,
 ) -> None:
     """Publish made-up people the way that the run will.
 
@@ -49,10 +49,9 @@ def rehearse(
         engine: what will read and count.
         source: where the data is; only its name is looked at.
         parameters: the run's. Those of the rehearsal are of the same kind, and small.
+        reading: the run's. The made-up people are read by the same rules, from other columns.
         beside: a folder on the disk that the bundle will be on.
-        has_trips: whether the data has a trajectory column.
         csv: whether the bundle will have a CSV file.
-        **rules: how rows become trajectories: split, repeats, keep ….
 
     Raises:
         PathveilError: if anything does not work.
@@ -67,24 +66,35 @@ def rehearse(
     say_step("Rehearsing with made-up people …")
     small = _small(parameters)
     counting = replace(engine, name=MEMORY, master=None) if engine.name == SPARK else engine
-    grid = small.time_grid
     with (
         TemporaryDirectory(prefix="rehearsal-", dir=beside) as folder,
         counting.open(
             str(_written(Path(folder), source)),
             DISCOVER if small.universe_is_open else Universe(["A", "B"]),
             small.height,
-            report=lambda _report: None,
-            unit="unit",
-            trajectory="trip" if has_trips and rules["split"] == "none" else None,
-            location="stop",
-            **({"order": "when"} if grid is None else {"time": "when", "time_grid": grid}),
-            **rules,
+            _read_alike(reading),
         ) as people,
     ):
         release = publish_with(people, small, Randomness(_NotPrivate()))
         _write(release, Path(folder) / "release", beside, csv=csv)
         _say_nothing(release, Path(folder))
+
+
+def _read_alike(reading: "Reading") -> "Reading":
+    """The same rules, for the columns of the made-up rows."""
+    is_timed = reading.time_grid is not None
+    return replace(
+        reading,
+        unit="unit",
+        trajectory=None if reading.trajectory is None else "trip",
+        order=None if is_timed else "when",
+        time="when" if is_timed else None,
+        location="stop",
+        latitude=None,
+        longitude=None,
+        query=None,
+        table=None,
+    )
 
 
 def _write(release: "Release", directory: Path, beside: Path, *, csv: bool) -> None:

@@ -5,16 +5,15 @@ This module is cheap to import; what does the work is imported when it is called
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pathveil.progress_reports import portion, report_progress
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.raw.reading_plan import ReadingPlan, plan_reading
+from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe
 from pathveil.raw.sources.columns import Columns
 from pathveil.raw.sources.opening import open_source
 from pathveil.raw.sources.raw_rows import RawRows, Source, attempt
 from pathveil.threads import in_threads
-from pathveil.times.time_grid import TimeGrid
 from pathveil.universe.universe import Universe
 
 _READING = 0.7  # of the time, the rest is bounding; about
@@ -58,28 +57,15 @@ class ReadingReport:
         return "ReadingReport(<private>)"
 
 
+Report: TypeAlias = Callable[[ReadingReport], None]
+
+
 def read_trajectories(
     source: Any,
     universe: Universe | Literal["discover"],
     *,
-    unit: str | None,
-    trajectory: str | None = None,
-    order: str | None = None,
-    location: str | None = None,
-    latitude: str | None = None,
-    longitude: str | None = None,
-    split: str = "none",
-    time_zone: str = "UTC",
-    repeats: str = "auto",
-    time: str | None = None,
-    time_grid: TimeGrid | None = None,
-    max_trajectories_per_unit: int = 1,
-    keep: str = "first",
-    keep_seed: int | None = None,
-    unit_text: str = "normal",
-    query: str | None = None,
-    table: str | None = None,
-    report: Callable[[ReadingReport], None] | None = None,
+    report: Report | None = None,
+    **reading: Any,
 ) -> TrajectoryDatabase:
     """Read trajectories in long form (one row per visit) or list form (one row per trajectory).
 
@@ -95,63 +81,31 @@ def read_trajectories(
             DuckDB or SQLite file (``duckdb:FILE``, ``sqlite:FILE``).
         universe: the public universe; or "discover" if there is none, which takes every label
             that occurs. Publishing then spends a share of ε and a δ on naming labels.
-        unit: the column that says whose row it is: the unit of privacy. None looks for the
-            well-known names of scikit-mobility, TIDES and trackintel.
-        trajectory: the column that tells a unit's trajectories apart. Without one, a unit's
-            rows are one trajectory (in list form: each row is one).
-        order: the column that orders a trajectory's visits: numbers or ISO 8601 times. Without
-            one, the order of the rows. In list form the list has its own order.
-        location: the column of locations, or of lists of them.
-        latitude: the column of degrees north, instead of ``location``: each point is placed in
-            the cell of the universe (`Universe.from_grid`, `Universe.from_h3`) in which it lies.
-            A row whose coordinates can't be read is dropped, and a point outside all cells.
-        longitude: the column of degrees east.
-        split: how a unit's visits are cut into trajectories, by the times of the order column:
-            "day", "week", "gap:30min", "whole" (not at all) or "none": see
-            `pathveil.times.trip_rules`.
-        time_zone: IANA name of the zone whose wall clock says what a day or a week is, and in
-            which times without an offset are read when visits are split.
-        repeats: what becomes of a visit to the location before: "keep", "collapse" or "auto"
-            (collapse for points).
-        time: the column of times, if the visits are to have times: ISO 8601 dates and times. It
-            is the order column too. `pathveil.raw.visit_times` says what becomes of each.
-        time_grid: the public slots that times are put into; its time zone is the one that holds.
-        max_trajectories_per_unit: c, the number of trajectories that a unit may contribute.
-        keep: which trajectories of a unit with more than c are used: its "first", or a random
-            "sample" (`pathveil.raw.sampling`).
-        keep_seed: fixes that sample, 64 bits, if it is to be drawn again; None takes a fresh one
-            from the operating system. It must not be chosen by looking at the data.
-        unit_text: whether units' ids that differ only in how they are written (``7``, ``07``,
-            ``7.0``, spaces, full-width digits) are one unit: "normal", or "exact" if every
-            difference makes another unit. `pathveil.raw.sources.unit_text` has the rule.
-        query: the rows of a database, a single SELECT. It must choose rows by their own values
-            and public ones, never by other units' rows; an order column is required.
-        table: a database's table, instead of a query.
         report: called once with what was read and dropped. For the curator's eyes only.
+        **reading: the columns and rules, by the names that `pathveil.Reading` has and explains:
+            ``unit`` (required), ``trajectory``, ``order``, ``location``, ``latitude`` and
+            ``longitude``; ``split``, ``time_zone``, ``repeats``, ``time``, ``time_grid``;
+            ``max_trajectories_per_unit``, ``keep``, ``keep_seed``, ``unit_text``; ``query`` and
+            ``table`` of a database.
 
     Raises:
-        ParameterError: if a column is unknown or ambiguous, or no unit column is given.
+        ParameterError: if a choice or a column is unknown or ambiguous, or no unit column is
+            given.
         InputError: if the source can't be read. The message never quotes a value of it.
     """
-    opened, plan = plan_reading(
-        lambda: open_source(source, query=query, table=table),
-        universe,
-        unit=unit,
-        trajectory=trajectory,
-        order=order,
-        location=location,
-        latitude=latitude,
-        longitude=longitude,
-        split=split,
-        time_zone=time_zone,
-        repeats=repeats,
-        time=time,
-        time_grid=time_grid,
-        max_trajectories_per_unit=max_trajectories_per_unit,
-        keep=keep,
-        keep_seed=keep_seed,
-        unit_text=unit_text,
-    )
+    return read(source, universe, Reading.of(reading), report)
+
+
+def read(
+    source: Any,
+    universe: Universe | str,
+    reading: Reading,
+    report: Report | None = None,
+) -> TrajectoryDatabase:
+    """`read_trajectories`, by a value that has all choices."""
+    check_universe(universe)
+    opened = open_source(source, query=reading.query, table=reading.table)
+    plan = ReadingPlan.of(opened, universe, reading)
     bounded, partitions, locations = attempt(
         lambda: _bounded(opened, plan), f"The rows of {opened.label} can't be read."
     )
@@ -177,7 +131,7 @@ def read_trajectories(
         locations,
         max_trajectories_per_unit=plan.max_trajectories_per_unit,
         rules=tuple(plan.rules.sentences()),
-        time_grid=time_grid,
+        time_grid=plan.time_grid,
     )
 
 

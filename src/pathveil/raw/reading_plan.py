@@ -1,20 +1,164 @@
 """What is settled before a row is read: columns, rules and bounds, all of them public.
 
-Every engine reads by such a plan, and `steps` carries it out for every engine alike.
+`Reading` is what a publisher chooses, as it was asked for; `ReadingPlan` is what that means for a
+source that is open. Every engine reads by such a plan, and `steps` carries it out for every engine
+alike.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from operator import index
+from typing import Any
 
 from pathveil.core.preparations import DISCOVER
-from pathveil.errors import ParameterError
+from pathveil.errors import ParameterError, did_you_mean
 from pathveil.raw.database import check_max_trajectories
-from pathveil.raw.sources.columns import Columns, choose_columns
+from pathveil.raw.sources.columns import Columns, check_points, choose_columns
 from pathveil.raw.sources.raw_rows import Source
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.trip_rules import TripRules
 from pathveil.universe.universe import Universe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How rows become trajectories: every choice that is made before a source is opened.
+
+    What contradicts itself is refused when the value is made, so before anything is charged.
+
+    Attributes:
+        unit: the column that says whose row it is: the unit of privacy. None looks for the
+            well-known names of scikit-mobility, TIDES and trackintel.
+        trajectory: the column that tells a unit's trajectories apart. Without one, a unit's
+            rows are one trajectory (in list form: each row is one).
+        order: the column that orders a trajectory's visits: numbers or ISO 8601 times. Without
+            one, the order of the rows. In list form the list has its own order.
+        location: the column of locations, or of lists of them.
+        latitude: the column of degrees north, instead of ``location``: each point is placed in
+            the cell of the universe (`Universe.from_grid`, `Universe.from_h3`) in which it lies.
+            A row whose coordinates can't be read is dropped, and a point outside all cells.
+        longitude: the column of degrees east.
+        split: how a unit's visits are cut into trajectories, by the times of the order column:
+            "day", "week", "gap:30min", "whole" (not at all) or "none": see
+            `pathveil.times.trip_rules`.
+        time_zone: IANA name of the zone whose wall clock says what a day or a week is, and in
+            which times without an offset are read when visits are split.
+        repeats: what becomes of a visit to the location before: "keep", "collapse" or "auto"
+            (collapse for points).
+        time: the column of times, if the visits are to have times: ISO 8601 dates and times. It
+            is the order column too. `pathveil.raw.visit_times` says what becomes of each.
+        time_grid: the public slots that times are put into; its time zone is the one that holds.
+        max_trajectories_per_unit: c, the number of trajectories that a unit may contribute.
+        keep: which trajectories of a unit with more than c are used: its "first", or a random
+            "sample" (`pathveil.raw.sampling`).
+        keep_seed: fixes that sample, 64 bits, if it is to be drawn again; None takes a fresh one
+            from the operating system. It must not be chosen by looking at the data.
+        unit_text: whether units' ids that differ only in how they are written (``7``, ``07``,
+            ``7.0``, spaces, full-width digits) are one unit: "normal", or "exact" if every
+            difference makes another unit. `pathveil.raw.sources.unit_text` has the rule.
+        query: the rows of a database, a single SELECT. It must choose rows by their own values
+            and public ones, never by other units' rows; an order column is required.
+        table: a database's table, instead of a query.
+    """
+
+    unit: str | None
+    trajectory: str | None = None
+    order: str | None = None
+    location: str | None = None
+    latitude: str | None = None
+    longitude: str | None = None
+    split: str = "none"
+    time_zone: str = "UTC"
+    repeats: str = "auto"
+    time: str | None = None
+    time_grid: TimeGrid | None = None
+    max_trajectories_per_unit: int = 1
+    keep: str = "first"
+    keep_seed: int | None = None
+    unit_text: str = "normal"
+    query: str | None = None
+    table: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what can't be used, whatever the source turns out to be."""
+        self._check_times()
+        _check_seed(self.keep_seed)
+        check_max_trajectories(self.max_trajectories_per_unit)
+        self.rules(by_point=False)
+        check_points(self.latitude, self.longitude, self.location)
+        if self.is_split and self.trajectory is not None:
+            raise ParameterError(
+                "Visits are split into trajectories by time or by a trajectory column; choose one."
+            )
+
+    @classmethod
+    def of(cls, choices: dict[str, Any]) -> "Reading":
+        """By keyword arguments, such as ``unit="card_id", order="seq"``.
+
+        Raises:
+            ParameterError: if there is no such choice, or one can't be used, or the unit column
+                (whose privacy is protected) is not among them.
+        """
+        known = [field.name for field in fields(cls)]
+        for name in choices:
+            if name not in known:
+                raise ParameterError(
+                    f"There is no choice {name[:80]!r} for how trajectories are read."
+                    f"{did_you_mean(name, known)} There are {', '.join(known)}."
+                )
+        if "unit" not in choices:
+            raise ParameterError(
+                "Name the unit column, whose privacy is protected: unit=…; or unit=None, to take "
+                "one that has a well-known name."
+            )
+        return cls(**choices)
+
+    @property
+    def is_split(self) -> bool:
+        """Whether visits are cut into trajectories by time, or joined."""
+        return self.split != "none"
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """The column that is named for each role. That of times orders the visits too."""
+        return {
+            "unit": self.unit,
+            "trajectory": self.trajectory,
+            "order": self.order if self.time is None else self.time,
+            "location": self.location,
+            "latitude": self.latitude,
+            "longitude": self.longitude,
+        }
+
+    def rules(self, *, by_point: bool) -> TripRules:
+        """The rules of trajectories, for rows that give coordinates or labels."""
+        return TripRules.choose(
+            split=self.split,
+            time_zone=self.time_zone if self.time_grid is None else self.time_grid.time_zone,
+            repeats=self.repeats,
+            by_point=by_point,
+            keep=self.keep,
+            unit_text=self.unit_text,
+        )
+
+    def _check_times(self) -> None:
+        grid = self.time_grid
+        if (self.time is None) != (grid is None):
+            raise ParameterError(
+                "Times need both a time column and a time grid; give both or none."
+            )
+        if grid is None:
+            return
+        if not isinstance(grid, TimeGrid):
+            raise ParameterError("The time grid must be a TimeGrid; make one with TimeGrid.parse.")
+        if self.order not in (None, self.time):
+            raise ParameterError("The time column orders the visits; leave the order column out.")
+        if self.time_zone not in ("UTC", grid.time_zone):
+            raise ParameterError("The time zone is that of the time grid; leave it out.")
+
+
+def _check_seed(seed: int | None) -> None:
+    if seed is not None and (isinstance(seed, bool) or not 0 <= index(seed) < 2**64):
+        raise ParameterError("The seed of a sample must be a whole number of 64 bits.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,110 +183,51 @@ class ReadingPlan:
     max_trajectories_per_unit: int
     seed: int | None
 
+    @classmethod
+    def of(cls, source: Source, universe: Universe | str, reading: Reading) -> "ReadingPlan":
+        """Settle how an open source is read. Looks at the names and types of its columns only.
 
-def plan_reading(
-    opening: Callable[[], Source],
-    universe: Universe | str,
-    *,
-    unit: str | None,
-    trajectory: str | None = None,
-    order: str | None = None,
-    location: str | None = None,
-    latitude: str | None = None,
-    longitude: str | None = None,
-    split: str = "none",
-    time_zone: str = "UTC",
-    repeats: str = "auto",
-    time: str | None = None,
-    time_grid: TimeGrid | None = None,
-    max_trajectories_per_unit: int = 1,
-    keep: str = "first",
-    keep_seed: int | None = None,
-    unit_text: str = "normal",
-) -> tuple[Source, ReadingPlan]:
-    """Open a source and settle how it is read; `read_trajectories` says what the choices mean.
+        Raises:
+            ParameterError: if a column is unknown or ambiguous, or no unit column is given.
+        """
+        columns = _choose(source, universe, reading)
+        return cls(
+            columns=columns,
+            is_list=columns.location is not None and source.is_list(columns.location),
+            universe=universe,
+            rules=reading.rules(by_point=columns.latitude is not None),
+            time_grid=reading.time_grid,
+            max_trajectories_per_unit=int(reading.max_trajectories_per_unit),
+            seed=reading.keep_seed,
+        )
+
+
+def check_universe(universe: object) -> None:
+    """Refuse what is neither a universe nor "discover".
 
     Raises:
-        ParameterError: if a column is unknown or ambiguous, or no unit column is given.
-        InputError: if the source can't be opened.
+        ParameterError: if so.
     """
     if universe != DISCOVER and not isinstance(universe, Universe):
         raise ParameterError("The universe must be a Universe; make one with Universe(labels).")
-    order, time_zone = _check_times(time, order, time_grid, time_zone)
-    seed = _check_seed(keep_seed)
-    cap = check_max_trajectories(max_trajectories_per_unit)
-    source = opening()
-    columns = _choose(
-        source, universe, unit, trajectory, order, location, latitude, longitude,
-        is_split=split != "none",
-    )  # fmt: skip
-    rules = TripRules.choose(
-        split=split,
-        time_zone=time_zone,
-        repeats=repeats,
-        by_point=columns.latitude is not None,
-        keep=keep,
-        unit_text=unit_text,
-    )
-    is_list = columns.location is not None and source.is_list(columns.location)
-    return source, ReadingPlan(columns, is_list, universe, rules, time_grid, cap, seed)
 
 
-def _check_seed(seed: int | None) -> int | None:
-    if seed is not None and (isinstance(seed, bool) or not 0 <= index(seed) < 2**64):
-        raise ParameterError("The seed of a sample must be a whole number of 64 bits.")
-    return seed
-
-
-def _check_times(
-    time: str | None, order: str | None, grid: TimeGrid | None, time_zone: str
-) -> tuple[str | None, str]:
-    """The order column and the time zone that hold, once times are asked for."""
-    if (time is None) != (grid is None):
-        raise ParameterError("Times need both a time column and a time grid; give both or none.")
-    if grid is None:
-        return order, time_zone
-    if not isinstance(grid, TimeGrid):
-        raise ParameterError("The time grid must be a TimeGrid; make one with TimeGrid.parse.")
-    if order not in (None, time):
-        raise ParameterError("The time column orders the visits; leave the order column out.")
-    if time_zone not in ("UTC", grid.time_zone):
-        raise ParameterError("The time zone is that of the time grid; leave it out.")
-    return time, grid.time_zone
-
-
-def _choose(
-    source: Source,
-    universe: Universe | str,
-    unit: str | None,
-    trajectory: str | None,
-    order: str | None,
-    location: str | None,
-    latitude: str | None,
-    longitude: str | None,
-    *,
-    is_split: bool,
-) -> Columns:
-    named = [unit, trajectory, order, location, latitude, longitude]
+def _choose(source: Source, universe: Universe | str, reading: Reading) -> Columns:
+    named = reading.columns
     columns = choose_columns(
         source.names,
-        unit=unit,
-        trajectory=trajectory,
-        order=order,
-        location=location,
-        latitude=latitude,
-        longitude=longitude,
+        **named,
         has_cells=isinstance(universe, Universe) and universe.cells is not None,
         showable=source.showable(
-            None if isinstance(universe, str) else universe, [name for name in named if name]
+            None if isinstance(universe, str) else universe, [n for n in named.values() if n]
         ),
     )
     is_list = columns.location is not None and source.is_list(columns.location)
-    if is_split:
-        columns = _without_trajectories(columns, trajectory, is_list=is_list)
+    if reading.is_split:
+        columns = _without_trajectories(columns, is_list=is_list)
     if not is_list or columns.location is None:
         return columns
-    if order is not None:
+    if named["order"] is not None:
         raise ParameterError(
             f"The location column {columns.location[:80]!r} holds lists, which have an order of "
             "their own; leave the order column out."
@@ -150,12 +235,8 @@ def _choose(
     return replace(columns, order=None)
 
 
-def _without_trajectories(columns: Columns, trajectory: str | None, *, is_list: bool) -> Columns:
+def _without_trajectories(columns: Columns, *, is_list: bool) -> Columns:
     """The columns for visits that are yet to be split into trajectories."""
-    if trajectory is not None:
-        raise ParameterError(
-            "Visits are split into trajectories by time or by a trajectory column; choose one."
-        )
     if is_list or columns.order is None:
         raise ParameterError(
             "Visits are split by the times of an order column, one row per visit; name it with "

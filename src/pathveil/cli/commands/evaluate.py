@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pathveil.cli.options import shared, trips
+from pathveil.cli.options import reading, shared, trips
 
 if TYPE_CHECKING:
     from pathveil.release.release import Release
@@ -24,21 +24,8 @@ def evaluate(
         ),
     ],
     directory: shared.Bundle,
-    unit_column: shared.UnitColumn = None,
-    unit_text: trips.UnitText = "normal",
-    trajectory_column: shared.TrajectoryColumn = None,
-    order_column: shared.OrderColumn = None,
-    location_column: shared.LocationColumn = None,
-    latitude_column: trips.LatitudeColumn = None,
-    longitude_column: trips.LongitudeColumn = None,
-    split: trips.Split = "none",
-    repeats: trips.Repeats = "auto",
-    keep: trips.Keep = "first",
-    time_zone: shared.TimeZone = "UTC",
+    options: reading.ReadingOptions,
     universe: trips.SameUniverse = None,
-    time_column: trips.TimeColumn = None,
-    query: shared.Query = None,
-    table: shared.Table = None,
     queries: Annotated[
         int,
         typer.Option(
@@ -85,7 +72,6 @@ def evaluate(
     --location-column stop`
     """
     from pathveil.cli.console import open_release, progress
-    from pathveil.cli.options.reading import read_for_curator
     from pathveil.raw.sources.databases.addresses import check_request
     from pathveil.trials.evaluation.charts import altair
     from pathveil.trials.evaluation.compared import at_one_level
@@ -94,31 +80,15 @@ def evaluate(
     from pathveil.trials.evaluation.measures import evaluate as measure
 
     # All that can be refused is refused before a row is read.
-    check_request(source, query, table)
-    trips.check_trip_rules(split, time_zone, repeats, keep, unit_text)
+    check_request(source, options.query, options.table)
     page = internal_path(out)
     altair()
     release = open_release(directory)
-    trips.check_column(time_column, release)
-    database = read_for_curator(
+    trips.check_column(options.time_column, release)
+    database = reading.read_for_curator(
         source,
         trips.same_universe(universe, release.locations),
-        unit=unit_column,
-        trajectory=trajectory_column,
-        order=order_column,
-        location=location_column,
-        latitude=latitude_column,
-        longitude=longitude_column,
-        split=split,
-        repeats=repeats,
-        time_zone=time_zone,
-        time=time_column,
-        time_grid=release.time_grid,
-        max_trajectories_per_unit=release.parameters.max_trajectories_per_unit,
-        keep=keep,
-        unit_text=unit_text,
-        query=query,
-        table=table,
+        options.reading(release.time_grid, release.parameters.max_trajectories_per_unit),
     )
     with progress("Measuring", total=1) as done:
         evaluation = measure(

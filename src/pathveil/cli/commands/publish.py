@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from pathveil.cli import aftermath, completion, stopping, streams
 from pathveil.cli.commands.universe import read_universe
-from pathveil.cli.options import engines, shared, signing, trips
+from pathveil.cli.options import engines, reading, shared, signing, trips
 
 if TYPE_CHECKING:
     from pathveil.core.parameters import Parameters
@@ -133,6 +133,7 @@ def publish(
     ],
     universe: shared.Universe,
     height: shared.Height,
+    options: reading.ReadingOptions,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -147,22 +148,8 @@ def publish(
     epsilon: shared.Epsilon = None,
     epsilon_per_trip: shared.EpsilonPerTrip = None,
     taxonomy: shared.Taxonomy = None,
-    unit_column: shared.UnitColumn = None,
-    unit_text: trips.UnitText = "normal",
-    trajectory_column: shared.TrajectoryColumn = None,
-    order_column: shared.OrderColumn = None,
-    location_column: shared.LocationColumn = None,
-    latitude_column: trips.LatitudeColumn = None,
-    longitude_column: trips.LongitudeColumn = None,
-    split: trips.Split = "none",
-    repeats: trips.Repeats = "auto",
-    time_column: trips.TimeColumn = None,
     time_grid: trips.GridText = None,
-    time_zone: shared.TimeZone = "UTC",
-    query: shared.Query = None,
-    table: shared.Table = None,
     max_trajectories_per_unit: shared.MaxTrajectories = 1,
-    keep: trips.Keep = "first",
     delta: shared.Delta = None,
     method: shared.Method = shared.DEFAULT_METHOD,
     threshold: shared.Threshold = "auto",
@@ -244,7 +231,6 @@ def publish(
     """
     from pathveil.cli.console import reported_progress
     from pathveil.cli.options.planning import zones_for
-    from pathveil.cli.options.reading import read_with
     from pathveil.cli.rehearsal import rehearse
     from pathveil.cli.summary import print_summary
     from pathveil.core.budget import Budget
@@ -265,16 +251,16 @@ def publish(
             "without."
         )
     if master is not None:
-        engines.check_cluster_request(query, table)
+        engines.check_cluster_request(options.query, options.table)
     elif dataset is None:
-        check_request(source, query, table)
+        check_request(source, options.query, options.table)
     else:  # charged before the file is opened, be it only to see what kind of file it is
-        check_named(source, query, table)
-    trips.check_trip_rules(split, time_zone, repeats, keep, unit_text)
+        check_named(source, options.query, options.table)
+    grid = trips.grid_for(options.time_column, time_grid, options.time_zone)
+    read_by = options.reading(grid, max_trajectories_per_unit)
     owner = signing.signer_for(sign_key, signer)
     locations: Universe | Literal["discover"]
     locations = DISCOVER if universe == DISCOVER else read_universe(universe)
-    grid = trips.grid_for(time_column, time_grid, time_zone)
     parameters = Parameters.choose(
         epsilon=Budget.choose(epsilon, epsilon_per_trip, max_trajectories_per_unit),
         height=height,
@@ -290,45 +276,16 @@ def publish(
     chosen = Engine.choose(engine, source, parameters, memory=memory, spill=spill, master=master)
     _say_choices(parameters, height, chosen)
     account = account_for(ledger, dataset, population, source, is_remote=master is not None)
-    rules: dict[str, Any] = {
-        "split": split,
-        "repeats": repeats,
-        "time_zone": time_zone,
-        "max_trajectories_per_unit": max_trajectories_per_unit,
-        "keep": keep,
-    }
     with ExitStack() as stack:
         place = None
         if out is not None and not dry_run:
             place = stack.enter_context(reserve(out, parameters.universe_size))
             aftermath.await_release(out)
         if place is not None and account is not None:
-            rehearse(
-                *(chosen, source, parameters, place.staging),
-                has_trips=trajectory_column is not None,
-                csv=csv,
-                **rules,
-            )
+            rehearse(chosen, source, parameters, read_by, place.staging, csv=csv)
         charge = stack.enter_context(charged(None if dry_run else account, parameters))
         database = stack.enter_context(
-            read_with(
-                chosen,
-                source,
-                locations,
-                parameters.height,
-                unit=unit_column,
-                trajectory=trajectory_column,
-                order=order_column,
-                location=location_column,
-                latitude=latitude_column,
-                longitude=longitude_column,
-                unit_text=unit_text,
-                query=query,
-                table=table,
-                time=time_column,
-                time_grid=grid,
-                **rules,
-            )
+            reading.read_with(chosen, source, locations, parameters.height, read_by)
         )
         if place is None or out is None:
             _print_rehearsal(json=json)

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from pathveil.cli.options import shared, trips
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -10,60 +13,74 @@ if TYPE_CHECKING:
     from pathveil.raw.database import TrajectoryDatabase
     from pathveil.raw.engines.engine import Engine, Trajectories
     from pathveil.raw.reading import ReadingReport
+    from pathveil.raw.reading_plan import Reading
     from pathveil.raw.sources.columns import Columns
     from pathveil.times.time_grid import TimeGrid
     from pathveil.universe.universe import Universe
 
 
-def read_for_curator(
-    source: str,
-    universe: "Universe | Literal['discover']",
-    *,
-    unit: str | None,
-    trajectory: str | None,
-    order: str | None,
-    location: str | None,
-    latitude: str | None = None,
-    longitude: str | None = None,
-    split: str = "none",
-    repeats: str = "auto",
-    time_zone: str = "UTC",
-    max_trajectories_per_unit: int,
-    keep: str = "first",
-    unit_text: str = "normal",
-    query: str | None = None,
-    table: str | None = None,
-    time: str | None = None,
-    time_grid: "TimeGrid | None" = None,
-) -> "TrajectoryDatabase":
+@dataclass(frozen=True, slots=True)
+class ReadingOptions:
+    """How rows become trajectories, as the command line asks for it; see `Reading`.
+
+    The time grid and c are not among them: whoever publishes chooses them, and whoever looks at a
+    release finds them there.
+    """
+
+    unit_column: shared.UnitColumn = None
+    unit_text: trips.UnitText = "normal"
+    trajectory_column: shared.TrajectoryColumn = None
+    order_column: shared.OrderColumn = None
+    location_column: shared.LocationColumn = None
+    latitude_column: trips.LatitudeColumn = None
+    longitude_column: trips.LongitudeColumn = None
+    split: trips.Split = "none"
+    repeats: trips.Repeats = "auto"
+    keep: trips.Keep = "first"
+    time_column: trips.TimeColumn = None
+    time_zone: shared.TimeZone = "UTC"
+    query: shared.Query = None
+    table: shared.Table = None
+
+    def reading(
+        self, time_grid: "TimeGrid | None", max_trajectories_per_unit: int = 1
+    ) -> "Reading":
+        """The value that all the rest of the program reads by.
+
+        Raises:
+            ParameterError: if a choice can't be used; nothing was opened.
+        """
+        from pathveil.raw.reading_plan import Reading
+
+        return Reading(
+            unit=self.unit_column,
+            trajectory=self.trajectory_column,
+            order=self.order_column,
+            location=self.location_column,
+            latitude=self.latitude_column,
+            longitude=self.longitude_column,
+            split=self.split,
+            repeats=self.repeats,
+            time_zone=self.time_zone,
+            time=self.time_column,
+            time_grid=time_grid,
+            max_trajectories_per_unit=max_trajectories_per_unit,
+            keep=self.keep,
+            unit_text=self.unit_text,
+            query=self.query,
+            table=self.table,
+        )
+
+
+def read_for_curator(source: str, universe: "Universe", reading: "Reading") -> "TrajectoryDatabase":
     """`read_trajectories` with a progress bar; the exact drop counts go to stderr only."""
     from pathveil.cli.console import reported_progress
-    from pathveil.raw.reading import read_trajectories
+    from pathveil.raw.reading import read
 
     told: list[ReadingReport] = []
     with reported_progress("Reading"):
-        database = read_trajectories(
-            source,
-            universe,
-            unit=unit,
-            trajectory=trajectory,
-            order=order,
-            location=location,
-            latitude=latitude,
-            longitude=longitude,
-            split=split,
-            repeats=repeats,
-            time_zone=time_zone,
-            max_trajectories_per_unit=max_trajectories_per_unit,
-            keep=keep,
-            unit_text=unit_text,
-            query=query,
-            table=table,
-            time=time,
-            time_grid=time_grid,
-            report=told.append,
-        )
-    _tell(told, timed=time_grid is not None)
+        database = read(source, universe, reading, told.append)
+    _tell(told, timed=reading.time_grid is not None)
     return database
 
 
@@ -73,9 +90,7 @@ def read_with(
     source: str,
     universe: "Universe | Literal['discover']",
     height: int,
-    *,
-    time_grid: "TimeGrid | None",
-    **reading: Any,
+    reading: "Reading",
 ) -> "Iterator[Trajectories]":
     """Read with an engine, forget at the end; the exact drop counts go to stderr only."""
     from pathveil.cli.console import reported_progress
@@ -83,11 +98,10 @@ def read_with(
     told: list[ReadingReport] = []
     with ExitStack() as stack:
         with reported_progress("Reading"):
-            reader = engine.open(
-                source, universe, height, report=told.append, time_grid=time_grid, **reading
+            opened = stack.enter_context(
+                engine.open(source, universe, height, reading, told.append)
             )
-            opened = stack.enter_context(reader)
-        _tell(told, timed=time_grid is not None)
+        _tell(told, timed=reading.time_grid is not None)
         yield opened
 
 

@@ -126,8 +126,9 @@ Height: TypeAlias = Annotated[
     str,
     typer.Option(
         "--height",
-        help="Height of the prefix tree: trajectories are cut after this many locations. "
-        "10 to 16 suits most data; 'auto' spends a twentieth of ε on choosing it.",
+        help="Height of the prefix tree: so many visits of a trajectory are looked at. 'full' and "
+        "'basic' cut trajectories there, 'calibrated' does not. 10 to 16 suits most data; 'auto' "
+        "spends a twentieth of ε on choosing it.",
         autocompletion=completion.one_of(completion.HEIGHTS),
         rich_help_panel=_PRIVACY,
     ),

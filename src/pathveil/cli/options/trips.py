@@ -98,26 +98,6 @@ def same_universe(where: str | None, released: "Universe") -> "Universe":
     return given
 
 
-def check_trip_rules(
-    split: str, time_zone: str, repeats: str, keep: str = "first", unit_text: str = "normal"
-) -> None:
-    """Refuse rules that can't be used, before anything is charged or read.
-
-    Raises:
-        ParameterError: if one can't.
-    """
-    from pathveil.times.trip_rules import TripRules
-
-    TripRules.choose(
-        split=split,
-        time_zone=time_zone,
-        repeats=repeats,
-        by_point=False,
-        keep=keep,
-        unit_text=unit_text,
-    )
-
-
 # Time options from the command line: a public grid, and windows of it.
 
 

@@ -6,22 +6,21 @@ read, from public parameters and the size of the input's files, and is not part 
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pathveil.core.parameters import Parameters
 from pathveil.core.preparations import DISCOVER
 from pathveil.errors import ParameterError, PathveilError, did_you_mean
-from pathveil.raw.database import TrajectoryDatabase, check_max_trajectories
+from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
 from pathveil.raw.engines.sql_counter import SqlCounter
 from pathveil.raw.observed import is_observed
-from pathveil.raw.reading import ReadingReport, read_trajectories
-from pathveil.raw.reading_plan import plan_reading
+from pathveil.raw.reading import ReadingReport, Report, read
+from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe
 from pathveil.raw.sources.databases.addresses import named_database
 from pathveil.raw.sources.opening import open_source, parquet_files
 from pathveil.raw.sources.spark_table import SparkTable, is_spark_frame
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 AUTO, MEMORY, DUCKDB, SPARK = "auto", "memory", "duckdb", "spark"
 ENGINES: Final = (AUTO, MEMORY, DUCKDB, SPARK)
 Trajectories: TypeAlias = TrajectoryDatabase | SqlCounter
-Report: TypeAlias = Callable[[ReadingReport], None]
 
 # Bytes of memory that reading takes per byte of the files, about; Parquet is compressed.
 _BYTES_PER_BYTE: Final = {".parquet": 24, ".pq": 24, ".csv": 4}
@@ -117,11 +115,8 @@ class Engine:
         source: Any,
         universe: Any,
         height: int,
-        *,
-        query: str | None = None,
-        table: str | None = None,
+        reading: Reading | None = None,
         report: Report | None = None,
-        **reading: Any,
     ) -> Iterator[Trajectories]:
         """Read a source, and forget it when the block ends, well or not.
 
@@ -130,37 +125,39 @@ class Engine:
                 DataFrame, or with a master the place of a table (`spark_session.read_table`).
             universe: the public universe, or "discover".
             height: h.
-            query: see `read_trajectories`.
-            table: see `read_trajectories`.
+            reading: how it is read; None if it is read already.
             report: called with what was dropped. Spark does not tell.
-            **reading: the columns and rules of `read_trajectories`.
         """
         if isinstance(source, TrajectoryDatabase | SqlCounter):
             yield source
-        elif self.name == MEMORY:
-            yield read_trajectories(
-                source, universe, query=query, table=table, report=report, **reading
-            )
-        elif self.name == DUCKDB:
-            opening = partial(open_source, source, query=query, table=table)
-            with self._duckdb(opening, universe, height, report, reading) as counter:
-                yield counter
-        else:
-            with self._spark(source, universe, height, reading) as counter:
-                yield counter
+            return
+        if reading is None:
+            raise ParameterError("Say how the trajectories are to be read.")
+        if self.name == MEMORY:
+            yield read(source, universe, reading, report)
+            return
+        check_universe(universe)
+        counting = (
+            self._duckdb(source, universe, height, reading, report)
+            if self.name == DUCKDB
+            else self._spark(source, universe, height, reading)
+        )
+        with counting as counter:
+            yield counter
 
     @contextmanager
     def _duckdb(
         self,
-        opening: Callable[[], Any],
+        source: Any,
         universe: Universe,
         height: int,
+        reading: Reading,
         report: Report | None,
-        reading: dict[str, Any],
     ) -> Iterator[SqlCounter]:
         from pathveil.raw.engines.duckdb_counter import DuckDbCounter
 
-        opened, plan = plan_reading(opening, universe, **reading)
+        opened = open_source(source, query=reading.query, table=reading.table)
+        plan = ReadingPlan.of(opened, universe, reading)
         with DuckDbCounter(opened, plan, height, memory=self.memory, spill=self.spill) as counter:
             if report is not None:
                 report(_told(counter.dropped, plan.columns))
@@ -168,14 +165,14 @@ class Engine:
 
     @contextmanager
     def _spark(
-        self, source: Any, universe: Universe, height: int, reading: dict[str, Any]
+        self, source: Any, universe: Universe, height: int, reading: Reading
     ) -> Iterator[SqlCounter]:
         from pathveil.raw.engines.spark_counter import SparkCounter
         from pathveil.raw.engines.spark_session import opened_table
 
         with opened_table(source, self.master, self.spill) as frame:
             table = SparkTable(frame)
-            _, plan = plan_reading(lambda: table, universe, **reading)
+            plan = ReadingPlan.of(table, universe, reading)
             with SparkCounter(table, plan, height) as counter:
                 yield counter
 
@@ -195,25 +192,24 @@ class PublicFacts:
     time_grid: TimeGrid | None
 
     @classmethod
-    def of(cls, source: Any, universe: Any, reading: dict[str, Any]) -> "PublicFacts":
+    def of(cls, source: Any, universe: Any, reading: Reading | None) -> "PublicFacts":
         """Of trajectories, or of a source and how it is to be read.
 
         Raises:
             ParameterError: if it is neither.
         """
         if isinstance(source, TrajectoryDatabase | SqlCounter):
-            if universe is not None or reading:
+            if universe is not None or reading is not None:
                 raise ParameterError("These trajectories are read already: leave the columns out.")
             is_open = isinstance(source, TrajectoryDatabase) and is_observed(source)
             size = None if is_open else len(source.universe)
             return cls(size, source.max_trajectories_per_unit, source.time_grid)
-        if universe != DISCOVER and not isinstance(universe, Universe):
+        if reading is None or (universe != DISCOVER and not isinstance(universe, Universe)):
             raise ParameterError(
                 "Give a TrajectoryDatabase; or where the data is, with universe=… and unit=…."
             )
-        cap = check_max_trajectories(reading.get("max_trajectories_per_unit", 1))
         size = None if isinstance(universe, str) else len(universe)
-        return cls(size, cap, reading.get("time_grid"))
+        return cls(size, int(reading.max_trajectories_per_unit), reading.time_grid)
 
 
 def _engine_of(trajectories: Trajectories, asked: str) -> str:

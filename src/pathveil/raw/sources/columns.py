@@ -62,36 +62,31 @@ class Columns:
 def choose_columns(
     available: Sequence[str],
     *,
-    unit: str | None = None,
-    trajectory: str | None = None,
-    order: str | None = None,
-    location: str | None = None,
-    latitude: str | None = None,
-    longitude: str | None = None,
     has_cells: bool = False,
     showable: bool = True,
+    **names: str | None,
 ) -> Columns:
     """Settle the roles: explicit names win, then the well-known names of common formats.
 
     Args:
         available: the names of the source's columns.
-        unit: the unit column, or None to look for a well-known name; likewise the others.
-        trajectory: the trajectory column.
-        order: the order column.
-        location: the location column.
-        latitude: the column of degrees north, for points instead of locations.
-        longitude: the column of degrees east.
         has_cells: whether the universe has cells, so that points can be used.
         showable: whether an error may list ``available``. False if the names may be a first
             row of data, in a CSV file that has lost its header.
+        **names: the column for each role of `Columns`; None looks for a well-known name.
 
     Raises:
         ParameterError: if a name is unknown, repeated or ambiguous, or there is no unit or
             location column.
     """
-    named = dict(zip(ROLES, (unit, trajectory, order, location), strict=True))
-    _check_points(latitude, longitude, location, has_cells=has_cells)
-    named |= {"latitude": latitude, "longitude": longitude}
+    named = dict.fromkeys((*ROLES, *_COORDINATES)) | names
+    latitude, location = named["latitude"], named["location"]
+    check_points(latitude, named["longitude"], location)
+    if latitude is not None and not has_cells:
+        raise ParameterError(
+            "Points can't be found in this universe: it has no cells. Use a universe such as "
+            "grid:36x28:37.70,-122.52,37.82,-122.35 or h3:8:45.40,-73.98,45.70,-73.47."
+        )
     explicit = [name for name in named.values() if name is not None]
     for role, name in named.items():
         if name is not None:
@@ -116,9 +111,12 @@ def choose_columns(
     return Columns(named["unit"], **{role: named[role] for role in named if role != "unit"})
 
 
-def _check_points(
-    latitude: str | None, longitude: str | None, location: str | None, *, has_cells: bool
-) -> None:
+def check_points(latitude: str | None, longitude: str | None, location: str | None) -> None:
+    """Refuse half a point, or a point beside a location.
+
+    Raises:
+        ParameterError: if so.
+    """
     if (latitude is None) != (longitude is None):
         raise ParameterError(
             "Points need both columns, --latitude-column and --longitude-column; name both or none."
@@ -127,11 +125,6 @@ def _check_points(
         raise ParameterError(
             "A row says where it was by a location or by coordinates; name the location column or "
             "the columns of latitude and longitude."
-        )
-    if latitude is not None and not has_cells:
-        raise ParameterError(
-            "Points can't be found in this universe: it has no cells. Use a universe such as "
-            "grid:36x28:37.70,-122.52,37.82,-122.35 or h3:8:45.40,-73.98,45.70,-73.47."
         )
 
 
