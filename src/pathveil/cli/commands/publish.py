@@ -131,9 +131,9 @@ def publish(
             show_default=False,
         ),
     ],
+    *,
     universe: shared.Universe,
     height: shared.Height,
-    options: reading.ReadingOptions,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -148,6 +148,7 @@ def publish(
     epsilon: shared.Epsilon = None,
     epsilon_per_trip: shared.EpsilonPerTrip = None,
     taxonomy: shared.Taxonomy = None,
+    options: reading.ReadingOptions,
     time_grid: trips.GridText = None,
     max_trajectories_per_unit: shared.MaxTrajectories = 1,
     delta: shared.Delta = None,
