@@ -25,6 +25,10 @@ from pathveil.errors import ReleaseError
 PREFIX = ".pathveil-"
 _OURS = re.compile(re.escape(PREFIX) + r"[0-9a-f]{32}")
 _PATIENCE, _PAUSE = 10, 0.05  # times, and seconds between them
+_LETTERS = 32
+_ROOM = "room"
+# Bytes that a bundle takes, about; more if much survives.
+_BYTES, _BYTES_PER_LOCATION = 1 << 21, 1 << 9
 
 
 def remove_abandoned(folder: Path) -> None:
@@ -135,12 +139,6 @@ def new_parents(path: Path, mode: int = 0o777) -> Iterator[None]:
 # The writer holds an operating system's lock on the folder. A process that is killed leaves the
 # folder (mode 700, never raw data) but not the lock, so the next run that writes beside it knows
 # that nobody works there any more, and removes it.
-
-
-_LETTERS = 32
-_ROOM = "room"
-# Bytes that a bundle takes, about; more if much survives.
-_BYTES, _BYTES_PER_LOCATION = 1 << 21, 1 << 9
 
 
 @dataclass(frozen=True, slots=True)

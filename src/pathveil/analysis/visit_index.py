@@ -1,4 +1,4 @@
-"""What the questions share: labels to codes, and which path each visit belongs to."""
+"""The index behind count queries: labels to codes, and which sets of locations visit a location."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from pathveil.core.paths import Paths, WeightedPaths
 from pathveil.errors import QueryError, UniverseError
 from pathveil.universe.universe import Universe
+
+# What the questions share: labels to codes, and which path each visit belongs to.
 
 
 def codes_of(universe: Universe, labels: Collection[str]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What the attacker sees of one run, and the record of many runs."""
+"""What the attacker sees of one run, what is asked about it, and the record of many runs."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +15,9 @@ from pathveil.raw.database import TrajectoryDatabase
 
 ABSENT = -(1 << 62)
 """The count of a node that was not kept: below every count that can occur."""
+
+
+# What the attacker sees of one run, and the record of many runs.
 
 
 @dataclass(frozen=True, slots=True)

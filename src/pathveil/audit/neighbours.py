@@ -1,8 +1,9 @@
 """Pairs of neighbouring databases: the same people, without and with one unit more.
 
 Each pair puts the extra unit where a different mistake would show: on a crowded path, where nobody
-ever was, exactly at the threshold, deeper than anybody else, on top of longer trajectories, alone.
-The databases are made up here from public parameters; none holds anybody's data.
+ever was, exactly at the threshold, deeper than anybody else, on top of longer trajectories, alone;
+then the same with times, and with a taxonomy. The databases are made up here from public
+parameters; none holds anybody's data.
 """
 
 from dataclasses import dataclass
@@ -148,10 +149,8 @@ def _database(trips: Trips, parameters: Parameters) -> TrajectoryDatabase:
 # Neighbouring databases with times (section IV-D): where a mistake about times would show.
 #
 # Three slots of the day, written 0, 1 and 2; "a0b1" is a in slot 0, then b in slot 1. The crowd
-# ends
-# before the last slot, and at "a1" nobody goes on within the slot: so the extra unit can be the
-# only
-# one at a later time, or the only one at the same time, below a node that is surely there.
+# ends before the last slot, and at "a1" nobody goes on within the slot: so the extra unit can be
+# the only one at a later time, or the only one at the same time, below a node that is surely there.
 
 
 GRID = TimeGrid.parse("8h")

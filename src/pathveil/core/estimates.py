@@ -1,4 +1,4 @@
-"""An answer with its interval: a whole number that knows how far it may be off."""
+"""Answers with intervals: a count that knows how far it may be off, and the table that tells it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import QueryError
+
+LEVELS = (50, 60, 70, 80, 90, 95)  # per cent
+USUAL_LEVEL = 0.9
+# What ``locations`` says of a row for queries that ask for an unnamed location and others.
+SOME_UNNAMED = -1
+
+
+# An answer with its interval: a whole number that knows how far it may be off.
 
 
 class Estimate(int):
@@ -46,12 +54,6 @@ class Estimate(int):
 # The table is small, travels with the release, and is all that is needed to give intervals: rows
 # (number of locations asked for, estimate, level) → (low, high). Between two estimates of the table
 # the bounds are interpolated on a logarithmic scale; beyond the last one they grow in proportion.
-
-
-LEVELS = (50, 60, 70, 80, 90, 95)  # per cent
-USUAL_LEVEL = 0.9
-# What ``locations`` says of a row for queries that ask for an unnamed location and others.
-SOME_UNNAMED = -1
 
 
 @dataclass(frozen=True, eq=False)

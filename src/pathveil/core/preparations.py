@@ -16,6 +16,16 @@ from pathveil.core.budget import Budget
 from pathveil.core.thresholds import smallest_threshold
 from pathveil.errors import ParameterError
 
+AUTO = "auto"
+MOST = 20
+SHARE = Fraction(1, 20)  # of ε
+DISCOVER: Final = "discover"
+DISCOVERY_SHARE = Fraction(1, 5)  # of ε
+MOST_LABELS = 4  # k: few, because the threshold grows with it
+# A δ near 1 over the number of people lets the mechanism publish somebody outright.
+LARGEST_DELTA, SMALLEST_DELTA = Fraction(1, 10**5), Fraction(1, 10**30)
+_DELTA = re.compile(r"\d{0,30}(\.\d{0,40})?([eE]-?\d{1,2})?|\d{1,30}/\d{1,40}")
+
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
@@ -48,11 +58,6 @@ class Preparation:
 # the trajectories are enough for them. "calibrated" pays less for a large h: nine in ten
 # (docs/choosing-height.md has the figures). No rule sees the longest trajectory: lengths from MOST
 # on are one bin.
-
-
-AUTO = "auto"
-MOST = 20
-SHARE = Fraction(1, 20)  # of ε
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,30 +103,21 @@ def height_for(noisy: NDArray[np.int64], rule: HeightRule) -> int:
 # ``universe="discover"``: which labels may be named if nobody has a public list of them.
 #
 # Why a δ is needed, and how large it is. A label that only one unit visits appears in the data of
-# one
-# of two neighbouring databases only, and no noise on labels that occur can hide that. So a label is
-# named only if its noisy count reaches a threshold τ that a single unit can hardly reach. Let every
-# trajectory count for its first k distinct labels, once each; a unit has at most c trajectories.
+# one of two neighbouring databases only, and no noise on labels that occur can hide that. So a
+# label is named only if its noisy count reaches a threshold τ that a single unit can hardly reach.
+# Let every trajectory count for its first k distinct labels, once each; a unit has at most c
+# trajectories.
 #
 # - Labels of both databases: the unit changes their counts by at most c·k in L1, so noise of
 #   parameter ε'/(c·k) costs ε' (as for every table).
 # - Labels of the unit alone: there are at most c·k, each with a count of at most c. One is named
-# with
-#   probability P[c + X ≥ τ] = α^(τ−c)/(1+α) at most; by the union bound any of them with at most
-#   c·k·α^(τ−c)/(1+α). τ is the smallest whole number for which this is at most δ: integers and
+#   with probability P[c + X ≥ τ] = α^(τ−c)/(1+α) at most; by the union bound any of them with at
+#   most c·k·α^(τ−c)/(1+α). τ is the smallest whole number for which this is at most δ: integers and
 #   certified bounds, no floats.
 #
 # Only this one step can betray a label, and the levels of the tree look only at labels that are
 # already named: δ is spent once, not once a level. Outside that event all is as with a public list,
 # so the release is (ε, δ)-differentially private with this δ.
-
-
-DISCOVER: Final = "discover"
-DISCOVERY_SHARE = Fraction(1, 5)  # of ε
-MOST_LABELS = 4  # k: few, because the threshold grows with it
-# A δ near 1 over the number of people lets the mechanism publish somebody outright.
-LARGEST_DELTA, SMALLEST_DELTA = Fraction(1, 10**5), Fraction(1, 10**30)
-_DELTA = re.compile(r"\d{0,30}(\.\d{0,40})?([eE]-?\d{1,2})?|\d{1,30}/\d{1,40}")
 
 
 def parse_delta(value: object) -> Fraction:

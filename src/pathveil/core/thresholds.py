@@ -1,4 +1,4 @@
-"""Thresholds: public integers that decide which noisy counts are kept."""
+"""Thresholds: public integers that decide which noisy counts are kept, in trees with zones too."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,6 +11,12 @@ from pathveil.universe.taxonomy import Taxonomy
 # Above 200 noise scales nothing is gained: an empty cell passes with probability e^(−200).
 MOST_SCALES = 200
 _BITS = 1024
+# The share of a level's budget that its zones get; the locations get the rest. Chosen by
+# `python -m bench.hierarchy --shares`: see docs/hierarchies.md.
+ZONE_SHARE = Fraction(1, 2)
+# A node is expected to invent at most this many zones. Fewer than locations (`INVENTED_PER_NODE` of
+# the parameters): there are few zones, so what is invented weighs more on each of them.
+INVENTED_ZONES = Fraction(1, 50)
 
 
 def paper_threshold(epsilon: Fraction) -> int:
@@ -54,17 +60,8 @@ def pass_fraction(epsilon: Fraction, threshold: int) -> Fraction:
 # How a level of a tree with zones shares its budget, and what follows for its thresholds.
 #
 # With a taxonomy a level is measured twice: the zones of every node, then the locations of the
-# zones
-# that were kept. The shares are public constants, and so every figure here is a function of public
-# parameters.
-
-
-# The share of a level's budget that its zones get; the locations get the rest. Chosen by
-# `python -m bench.hierarchy --shares`: see docs/hierarchies.md.
-ZONE_SHARE = Fraction(1, 2)
-# A node is expected to invent at most this many zones. Fewer than locations (`INVENTED_PER_NODE` of
-# the parameters): there are few zones, so what is invented weighs more on each of them.
-INVENTED_ZONES = Fraction(1, 50)
+# zones that were kept. The shares are public constants, and so every figure here is a function of
+# public parameters.
 
 
 @dataclass(frozen=True, slots=True)

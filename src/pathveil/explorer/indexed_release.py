@@ -1,8 +1,4 @@
-"""Completion: which locations does a half-typed text mean?
-
-All labels and names stand in one long text, so a search is a few passes of the C library over it
-and takes milliseconds for a million locations. Case and accents do not matter.
-"""
+"""A release with everything that makes its answers quick: completion, and where each visit is."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -32,6 +28,13 @@ from pathveil.universe.universe import Universe
 
 # Neither can be part of a label or a name: control characters are refused.
 _LABEL, _NAME = "\n", "\x1f"
+MOST_ROWS = 1000
+
+
+# Completion: which locations does a half-typed text mean?
+#
+# All labels and names stand in one long text, so a search is a few passes of the C library over it
+# and takes milliseconds for a million locations. Case and accents do not matter.
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -181,7 +184,6 @@ def _first_of_each(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
 # A release with everything that makes its answers quick: built once, when the explorer starts.
 
 
-MOST_ROWS = 1000
 Intervals = tuple[list[int | None], list[int | None]]
 """Low and high of several counts; None where the release has no intervals."""
 

@@ -1,4 +1,4 @@
-"""Flows: from where to where, as a matrix of the busiest locations and as a list of pairs."""
+"""Lists that the explorer answers with: flows, patterns, and how trajectories go on."""
 
 from collections.abc import Iterable
 
@@ -11,6 +11,11 @@ from pathveil.errors import QueryError
 from pathveil.explorer.answers import Answer, Place, Shape, Table, Waiting
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.indexed_release import IndexedRelease
+
+NOISY = Field(description="The noisy count that was published for it; null: none was.")
+
+
+# Flows: from where to where, as a matrix of the busiest locations and as a list of pairs.
 
 
 class Matrix(Answer):
@@ -170,9 +175,6 @@ def patterns(indexed: IndexedRelease, asked: Asked) -> PatternTable | Waiting:
 
 
 # The prefix tree: how do trajectories go on that begin like this?
-
-
-NOISY = Field(description="The noisy count that was published for it; null: none was.")
 
 
 class Child(Place):

@@ -1,4 +1,4 @@
-"""What the explorer opens: a folder that is a whole and unchanged release, and nothing else."""
+"""Open a release for the explorer, and mine its patterns while the page is already there."""
 
 import contextlib
 import os
@@ -15,6 +15,12 @@ from pathveil.promise.certificate import CERTIFICATE_FILE
 from pathveil.release.bundle import read_release
 from pathveil.release.file_records import INTERNAL_MARK
 from pathveil.release.release import Release
+
+# Below it no single step of the mining is long.
+MOST_VISITS_IN_A_THREAD = 50_000
+
+
+# What the explorer opens: a folder that is a whole and unchanged release, and nothing else.
 
 
 def open_release(directory: Path) -> Release:
@@ -57,10 +63,6 @@ def _refuse_what_is_none(directory: Path) -> None:
 #
 # Mining a large release keeps Python's lock for tenths of a second at a time, and every answer
 # would wait for it. Another process reads the same bundle, mines at low priority and sends tables.
-
-
-# Below it no single step of the mining is long.
-MOST_VISITS_IN_A_THREAD = 50_000
 
 
 class MiningBeside:

@@ -14,6 +14,22 @@ from pathveil.explorer.pattern_tables import MOST_LENGTH, PER_TABLE
 
 Releases = tuple[IndexedRelease, ...]
 """What is being explored: one release, or two."""
+FORMAT = choice("format", "How to send the answer.", "json", "csv")
+WHICH = choice("release", "The first or the second release of the command line.", "1", "2")
+LOCATION = Parameter("location", "A location's label. Repeat it for each.", many=True)
+KIND = choice(
+    "kind", "ends: from the first location of a trajectory to its last; steps: to the next.",
+    "ends", "steps",
+)  # fmt: skip
+QUESTION = (
+    Parameter(
+        "location",
+        "A location's label, or LABEL@07:00-10:00 for a visit in these hours. Repeat it for each.",
+        many=True,
+    ),
+    choice("order", "In any order, or in the order given, others between allowed.", "any", "given"),
+    Parameter("during", "Hours in which all visits lie, such as 07:00-10:00."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +57,6 @@ class Route:
     def every_parameter(self) -> tuple[Parameter, ...]:
         """The parameters, with those that several routes share."""
         return (*self.parameters, *((FORMAT,) if self.has_csv else ()))
-
-
-FORMAT = choice("format", "How to send the answer.", "json", "csv")
-WHICH = choice("release", "The first or the second release of the command line.", "1", "2")
-LOCATION = Parameter("location", "A location's label. Repeat it for each.", many=True)
-KIND = choice(
-    "kind", "ends: from the first location of a trajectory to its last; steps: to the next.",
-    "ends", "steps",
-)  # fmt: skip
-QUESTION = (
-    Parameter(
-        "location",
-        "A location's label, or LABEL@07:00-10:00 for a visit in these hours. Repeat it for each.",
-        many=True,
-    ),
-    choice("order", "In any order, or in the order given, others between allowed.", "any", "given"),
-    Parameter("during", "Hours in which all visits lie, such as 07:00-10:00."),
-)
 
 
 def _rows(default: int, most: int = MOST_ROWS) -> Parameter:

@@ -1,4 +1,4 @@
-"""An answer as CSV: a row for each of its rows, with cells that no spreadsheet executes."""
+"""The web application of the explorer: the API as JSON or CSV, and the pages."""
 
 import csv
 import io
@@ -23,6 +23,27 @@ from pathveil.explorer.asking import Asked, NotThereError
 from pathveil.explorer.openapi import DESCRIPTION, describe
 from pathveil.explorer.routes import ROUTES, Releases, Route
 
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_TYPES = {
+    "html": "text/html",
+    "css": "text/css",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
+}
+_PAGES = {"/": "index.html", "/api": "api.html"}
+
+
+# An answer as CSV: a row for each of its rows, with cells that no spreadsheet executes.
+
 
 def csv_text(answer: Answer) -> str:
     """The table, with a header; lists are joined by ``→``, and what is not there is empty."""
@@ -46,23 +67,6 @@ def _cell(value: Any) -> Any:
 # The web application: the API and the pages, for this computer's own browser only.
 
 
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
-    "form-action 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-_TYPES = {
-    "html": "text/html",
-    "css": "text/css",
-    "js": "text/javascript",
-    "svg": "image/svg+xml",
-}
-_PAGES = {"/": "index.html", "/api": "api.html"}
 Handler = Callable[[Request], Awaitable[Response]]
 
 

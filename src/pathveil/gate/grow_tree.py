@@ -1,22 +1,4 @@
-"""The candidate children of a level, as one row of numbered cells that is never written out.
-
-Without times every location of the universe is a candidate of every node. With a time grid
-(section IV-D) a candidate is a pair (location, slot), numbered slot · |L| + location, and a node at
-slot t has the pairs at slots ≥ t: all codes from t · |L| on, one range. The root has all pairs.
-
-Why ≥ and not >. Section IV-D first defines a trajectory by t₁ ≤ t₂ ≤ … ≤ tₙ, and then expands a
-node with the slots "greater than" its own, "because the timestamps in a trajectory are
-non-decreasing". Only ≥ follows from that reason, and only ≥ can represent its trajectories: whoever
-taps twice within an hour has two visits in one slot. With > the second visit would have no node to
-be counted at, and the trajectory would be cut there.
-
-Why this spends no more. For fixed survivors of the level above, which are noisy and so the same for
-two neighbouring databases, the candidates are a function of survivors, universe and grid: public.
-A node's slot comes from its own label, never from the visits below it. In every trajectory slots
-never decrease (the database is built so), so a trajectory that reaches a node continues to exactly
-one of its candidates or ends: the cells of a level hold disjoint sets of trajectories, and one
-trajectory changes their counts by at most 1 in L1, as without times.
-"""
+"""Procedure 1, BuildNoisyPrefixTree: the candidate children of a level, and the tree of them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -29,6 +11,29 @@ from pathveil.core.parameters import Parameters
 from pathveil.gate.noisy_table import sparse_table
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.engines.protocol import ExactCounts, PrefixCounter, Survivors
+
+LARGEST_LEVEL = 1 << 61  # (node, candidate) pairs that still fit the walk's integers
+
+
+# The candidate children of a level, as one row of numbered cells that is never written out.
+#
+# Without times every location of the universe is a candidate of every node. With a time grid
+# (section IV-D) a candidate is a pair (location, slot), numbered slot · |L| + location, and a node
+# at slot t has the pairs at slots ≥ t: all codes from t · |L| on, one range. The root has all
+# pairs.
+#
+# Why ≥ and not >. Section IV-D first defines a trajectory by t₁ ≤ t₂ ≤ … ≤ tₙ, and then expands a
+# node with the slots "greater than" its own, "because the timestamps in a trajectory are
+# non-decreasing". Only ≥ follows from that reason, and only ≥ can represent its trajectories:
+# whoever taps twice within an hour has two visits in one slot. With > the second visit would have
+# no node to be counted at, and the trajectory would be cut there.
+#
+# Why this spends no more. For fixed survivors of the level above, which are noisy and so the same
+# for two neighbouring databases, the candidates are a function of survivors, universe and grid:
+# public. A node's slot comes from its own label, never from the visits below it. In every
+# trajectory slots never decrease (the database is built so), so a trajectory that reaches a node
+# continues to exactly one of its candidates or ends: the cells of a level hold disjoint sets of
+# trajectories, and one trajectory changes their counts by at most 1 in L1, as without times.
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -70,22 +75,19 @@ class Candidates:
         return Survivors(node, code.astype(np.int32))
 
 
-# Procedure 1, BuildNoisyPrefixTree: grow the noisy prefix tree level by level.
+# Grow the noisy prefix tree level by level.
 #
 # Why the tree is ε-differentially private. Fix the survivors of level i − 1: they are noisy, so
 # they are the same public value for both of two neighbouring databases. Every (survivor, location)
 # pair is a potential child, whether anybody went there or not (with a time grid every pair of a
-# survivor and a candidate that `candidates` names). The pairs hold disjoint sets of
-# trajectories, so adding or removing a unit with at most c trajectories changes their counts by at
-# most c in total, and noise of parameter ε̄ = ε/(h·c) on every pair costs ε/h (`noisy_count`).
-# Dropping the pairs below a public threshold looks only at noisy counts. The pairs without
-# trajectories get the same noise and the same test, drawn at once (`empty_nodes`). There are at
-# most
-# h levels: ε in total, by sequential composition. Stopping early when the next level would not fit
-# looks at the number of survivors, which is noisy already, and at public parameters.
+# survivor and a candidate that `Candidates` names). The pairs hold disjoint sets of trajectories,
+# so adding or removing a unit with at most c trajectories changes their counts by at most c in
+# total, and noise of parameter ε̄ = ε/(h·c) on every pair costs ε/h (`gate.noisy_table`). Dropping
+# the pairs below a public threshold looks only at noisy counts. The pairs without trajectories get
+# the same noise and the same test, drawn at once (Theorem 4). There are at most h levels: ε in
+# total, by sequential composition. Stopping early when the next level would not fit looks at the
+# number of survivors, which is noisy already, and at public parameters.
 
-
-LARGEST_LEVEL = 1 << 61  # (node, candidate) pairs that still fit the walk's integers
 
 Progress = Callable[[int, int], None]
 """Called with (levels grown, height); sees nothing else."""

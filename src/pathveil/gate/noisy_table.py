@@ -1,10 +1,7 @@
-"""NoisyCount (Procedure 1, line 12): an exact count plus two-sided geometric noise.
+"""Noise on every cell of a table, empty ones included: the one way in which anything is measured.
 
-Sensitivity: on one level of the tree a trajectory is counted in one node at most, so adding or
-removing a unit with at most c trajectories changes the level's vector of counts by at most c in
-L1. Noise with P[X = x] = (1 − α)/(1 + α)·α^|x| and α = e^(−ε/(h·c)) changes the probability of any
-outcome by at most a factor α^(−c) = e^(ε/h): one level is ε/h-differentially private, and h levels
-compose to ε.
+In the order of this file: noise on exact counts, the occupied cells of a table in ranges of bounded
+size, the empty cells that pass a threshold (Theorem 4), and the two kinds of table made of them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,6 +15,17 @@ from pathveil.compiled import njit
 from pathveil.gate.geometric import noise_geometric, skip_geometric
 from pathveil.gate.randomness import Randomness
 from pathveil.statistics.noisy_table import NoisyTable
+
+MOST_OCCUPIED = 1 << 16
+
+
+# NoisyCount (Procedure 1, line 12): an exact count plus two-sided geometric noise.
+#
+# Sensitivity: on one level of the tree a trajectory is counted in one node at most, so adding or
+# removing a unit with at most c trajectories changes the level's vector of counts by at most c in
+# L1. Noise with P[X = x] = (1 − α)/(1 + α)·α^|x| and α = e^(−ε/(h·c)) changes the probability of
+# any outcome by at most a factor α^(−c) = e^(ε/h): one level is ε/h-differentially private, and h
+# levels compose to ε.
 
 
 def discrete_laplace(
@@ -40,8 +48,6 @@ def discrete_laplace(
 # and a test of its own, independent of all others, whichever range it is in; so the table has the
 # law of the tests cell by cell, and the argument for it knows of no ranges.
 
-
-MOST_OCCUPIED = 1 << 16
 
 Cells = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Some occupied cells, ascending, and their exact counts."""
@@ -108,12 +114,11 @@ def _of_one_size(blocks: Iterable[Cells]) -> Iterator[Cells]:
 # Theorem 4: the empty children that pass the threshold, without looking at each of them.
 #
 # Every (node, location) pair of a level with no trajectory would get noise and a test. All tests
-# are
-# independent and succeed with the same probability p_θ, so it is the same to walk over the pairs in
-# order and jump from one success to the next: the number of failures in between is geometric with
-# ratio 1 − p_θ. A success has count θ + J with J geometric with ratio α, because the noise's tail
-# forgets where it began. The result has the law of the explicit tests exactly, in time proportional
-# to the number of successes; |L| only appears in the arithmetic.
+# are independent and succeed with the same probability p_θ, so it is the same to walk over the
+# pairs in order and jump from one success to the next: the number of failures in between is
+# geometric with ratio 1 − p_θ. A success has count θ + J with J geometric with ratio α, because the
+# noise's tail forgets where it began. The result has the law of the explicit tests exactly, in time
+# proportional to the number of successes; |L| only appears in the arithmetic.
 
 
 def passing_empty_nodes(

@@ -1,9 +1,6 @@
-"""Spend a share of ε on the distribution of lengths: the gate's side of ``height="auto"``.
+"""Settle, with noise, the parameters that are to be chosen from data: the height, the universe.
 
-A non-empty trajectory adds 1 to exactly one of the bins 1, 2 … MOST or more, so a unit with at
-most c trajectories changes the table by at most c in L1; noise of parameter share·ε/c on every bin,
-empty ones included, costs share·ε. The height is a function of the noisy bins (post-processing),
-and what is measured afterwards with it composes sequentially.
+The rules, and why they are private, stand in `core.preparations`; here a share of ε is spent.
 """
 
 import numpy as np
@@ -26,6 +23,13 @@ from pathveil.raw.engines.sql_counter import SqlCounter
 from pathveil.raw.observed import is_observed, restrict
 from pathveil.statistics.first_visits import first_visits
 from pathveil.universe.universe import Universe, text_problem
+
+# Spend a share of ε on the distribution of lengths: the gate's side of ``height="auto"``.
+#
+# A non-empty trajectory adds 1 to exactly one of the bins 1, 2 … MOST or more, so a unit with at
+# most c trajectories changes the table by at most c in L1; noise of parameter share·ε/c on every
+# bin, empty ones included, costs share·ε. The height is a function of the noisy bins
+# (post-processing), and what is measured afterwards with it composes sequentially.
 
 
 def choose_height(

@@ -1,4 +1,4 @@
-"""A ledger as one JSON document: to keep elsewhere, to check without the database, to restore."""
+"""A ledger outside its store: as one JSON document, and compared with a bundle's certificate."""
 
 import json
 from fractions import Fraction
@@ -14,6 +14,9 @@ from pathveil.promise.certificate import LedgerRecord
 
 FORMAT = "pathveil-ledger"
 _LONGEST = 200_000_000
+
+
+# A ledger as one JSON document: to keep elsewhere, to check without the database, to restore.
 
 
 def exported(chain: Chain) -> dict[str, Any]:

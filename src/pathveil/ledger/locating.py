@@ -1,4 +1,4 @@
-"""What people may write into a ledger: names, periods and reasons."""
+"""What people say of a ledger: names, periods and reasons in it, and where it is."""
 
 import os
 import re
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 
 _LONGEST_REASON = 500
+
+
+# What people may write into a ledger: names, periods and reasons.
 
 
 def check_name(what: str, name: object) -> str:

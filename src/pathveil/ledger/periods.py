@@ -1,4 +1,4 @@
-"""Calendar periods, in UTC: the year, quarter, month, week or day that a moment falls in."""
+"""Calendar periods, in UTC, and how the budgets of releases of several periods add up."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -12,6 +12,9 @@ from pathveil.errors import ParameterError
 Period = Literal["year", "quarter", "month", "week", "day"]
 PERIODS: tuple[str, ...] = get_args(Period)
 _MONTHS = {"year": 12, "quarter": 3, "month": 1}
+
+
+# Calendar periods, in UTC: the year, quarter, month, week or day that a moment falls in.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the page needs to know of a release; raw data has no such thing."""
+"""What the page and the charts list: locations by name, lengths, and the most frequent journeys."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,6 +10,17 @@ from pathveil.core.estimates import ErrorTable
 from pathveil.core.paths import Paths, WeightedPaths
 from pathveil.times.time_grid import TimeGrid
 from pathveil.universe.universe import Universe
+
+# Around a text whose direction is its own, so that it can't turn what stands beside it.
+_ISOLATE, _END = "\u2068", "\u2069"
+MOST_LENGTHS = 24
+SHOWN = 20
+LONGEST = 4
+_MINED = 200  # of which those that stay in one place are left out
+MOST_VISITS = 20_000_000
+
+
+# What the page needs to know of a release; raw data has no such thing.
 
 
 class Released(WeightedPaths, Protocol):
@@ -36,10 +47,6 @@ class Released(WeightedPaths, Protocol):
 
 
 # A location as people read it: its label, and its name if the universe has one.
-
-
-# Around a text whose direction is its own, so that it can't turn what stands beside it.
-_ISOLATE, _END = "\u2068", "\u2069"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +92,6 @@ def shortened(text: str, most: int) -> str:
 # The length distribution as people read it: length by length, and the long tail as one.
 
 
-MOST_LENGTHS = 24
-
-
 def length_rows(release: WeightedPaths, most: int = MOST_LENGTHS) -> list[tuple[str, int]]:
     """Lengths in words, shortest first, and how many trajectories have them.
 
@@ -107,12 +111,6 @@ def length_rows(release: WeightedPaths, most: int = MOST_LENGTHS) -> list[tuple[
 #
 # Bounded by the size of the work and not by a clock, for a bundle is checked by writing its page
 # again: the same release must always give the same text.
-
-
-SHOWN = 20
-LONGEST = 4
-_MINED = 200  # of which those that stay in one place are left out
-MOST_VISITS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)

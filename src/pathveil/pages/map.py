@@ -1,4 +1,4 @@
-"""Where the locations of a universe lie on a picture: public coordinates, no background map."""
+"""The map: where locations lie on a picture, and released visits on them; no background map."""
 
 import math
 from dataclasses import dataclass
@@ -13,6 +13,13 @@ from pathveil.universe.universe import Universe
 WIDTH = 800  # of the picture, in its own units
 HEIGHTS = (200, 800)  # its least and largest height
 MARGIN = 24  # more than the radius of the largest spot
+MOST_SPOTS = 20_000
+SHADES = 6
+_SMALLEST, _LARGEST, _ROOMY = 2.0, 14.0, 40.0  # diameters of spots; _ROOMY where few are
+_FAINTEST = 0.4
+
+
+# Where the locations of a universe lie on a picture: public coordinates, no background map.
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -54,12 +61,6 @@ def place(universe: Universe) -> Placed | None:
 # It is drawn from public coordinates and released counts alone, needs no network and no background
 # map, and stays small: locations that fall on one spot of the picture are drawn as one, and all
 # spots of one shade are a single path, so a universe of ten thousand stops takes about 100 kB.
-
-
-MOST_SPOTS = 20_000
-SHADES = 6
-_SMALLEST, _LARGEST, _ROOMY = 2.0, 14.0, 40.0  # diameters of spots; _ROOMY where few are
-_FAINTEST = 0.4
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What all charts share: the drawing library, the colours, a title that says what one sees."""
+"""Charts of a release, for notebooks: ``release.plot``; each carries the few rows that it shows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,6 +19,12 @@ BLUE, ORANGE, GREY = "#2f6f9f", "#c2571a", "#8a8a8a"
 WIDTH, HEIGHT = 480, 300
 ROW = 18  # height of a row, in pixels
 NOT_PRIVATE = "NOT PRIVATE: the noise was injected. For tests only."
+_LETTERS = 16
+_ROOM_FOR_TEXT = 16
+_WIDEST = 8
+
+
+# What all charts share: the drawing library, the colours, a title that says what one sees.
 
 
 def altair() -> Any:
@@ -58,10 +64,6 @@ def check_most(most: object) -> int:
 
 
 # The top of the prefix tree: the picture of the report, with tooltips.
-
-
-_LETTERS = 16
-_ROOM_FOR_TEXT = 16
 
 
 def icicle_chart(release: Released) -> Any:
@@ -116,9 +118,6 @@ def _text(cell: Cell) -> str:
 
 
 # Moves between locations: lines on a map, or a matrix where no map can be drawn.
-
-
-_WIDEST = 8
 
 
 def flow_lines(release: Released, moves: Moves) -> Any:

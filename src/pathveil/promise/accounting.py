@@ -1,4 +1,4 @@
-"""Parts of the certificate that are records of something else: public inputs, files."""
+"""Parts of the certificate: records of public inputs and files, and how the budget adds up."""
 
 from fractions import Fraction
 from math import prod
@@ -14,6 +14,9 @@ from pathveil.universe.universe import MAX_LABEL_LENGTH
 
 EXACT = r"^[0-9]{1,100}(/[1-9][0-9]{0,99})?$"
 POSITIVE = r"^[1-9][0-9]{0,99}(/[1-9][0-9]{0,99})?$"
+
+
+# Parts of the certificate that are records of something else: public inputs, files.
 
 
 class Part(BaseModel):

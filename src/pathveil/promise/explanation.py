@@ -1,4 +1,4 @@
-"""Numbers of the explanation: exact fractions as short text, the same on every machine."""
+"""The certificate in plain words: what a release promises, to whom, and what it does not."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -18,6 +18,9 @@ from pathveil.statistics.registry import STATISTICS, TIME_STATISTICS
 from pathveil.times.trip_rules import kept_by
 
 DIGITS = 4
+
+
+# Numbers of the explanation: exact fractions as short text, the same on every machine.
 
 
 def percent(share: Fraction) -> str:

@@ -1,8 +1,4 @@
-"""YAML, as much of it as a registry entry needs.
-
-Text on one line is written as JSON writes it, which YAML reads the same; text on several lines
-as a literal block, which people can read.
-"""
+"""An entry for the OpenDP deployments registry, written from a certificate, as YAML."""
 
 import json
 import math
@@ -14,6 +10,11 @@ from fractions import Fraction
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.promise import plain_words as words
 from pathveil.promise.certificate import PRIVATE, Certificate
+
+# YAML, as much of it as a registry entry needs.
+#
+# Text on one line is written as JSON writes it, which YAML reads the same; text on several lines
+# as a literal block, which people can read.
 
 
 def yaml_text(value: object, indent: str = "") -> str:

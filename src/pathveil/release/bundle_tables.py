@@ -1,4 +1,8 @@
-"""Canonical order: distinct trajectories sorted by their location codes, shorter ones first."""
+"""The tables of a bundle, written and read back: trajectories, tree, locations, times, errors.
+
+Rows stand in a canonical order (trajectories by location codes, shorter ones first; nodes by level,
+parent and location), and the files carry no times, no sizes of the input and no hashes of it.
+"""
 
 import csv
 import io
@@ -26,6 +30,13 @@ from pathveil.times.time_grid import FILE, TimeGrid
 from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import LISTED, Universe
 
+TRAJECTORIES, TRAJECTORIES_CSV = "trajectories.parquet", "trajectories.csv"
+TREE, LOCATIONS, TIMES = "prefix_tree.parquet", "locations.csv", "times.csv"
+ZONE = "zone"
+MOST_TRAJECTORIES = 10**12
+LARGEST_SUM = 2.0**53
+ERROR_TABLE = "error_table.csv"
+
 
 def in_canonical_order(paths: Paths) -> bool:
     """Whether each path is not empty and comes strictly before the next."""
@@ -42,19 +53,6 @@ def _rises(offsets: NDArray[np.int64], codes: NDArray[np.int32]) -> bool:
         if b == b_end or (a < a_end and codes[a] > codes[b]):
             return False
     return True
-
-
-# The tables of a bundle: trajectories, prefix tree and locations, written and read back.
-#
-# Rows stand in a canonical order (trajectories by location codes, nodes by level, parent and
-# location), and the files carry no times, no sizes of the input and no hashes of it.
-
-
-TRAJECTORIES, TRAJECTORIES_CSV = "trajectories.parquet", "trajectories.csv"
-TREE, LOCATIONS, TIMES = "prefix_tree.parquet", "locations.csv", "times.csv"
-ZONE = "zone"
-MOST_TRAJECTORIES = 10**12
-LARGEST_SUM = 2.0**53
 
 
 def write_trajectories(
@@ -333,7 +331,6 @@ def _csv(header: list[str], rows: Iterable[Iterable[object]]) -> str:
 # The error table in a bundle: one row per number of locations and size of the estimate.
 
 
-ERROR_TABLE = "error_table.csv"
 COLUMNS = (
     "locations",
     "estimate",

@@ -1,11 +1,4 @@
-"""Moments as people write them: a time of day, of the week, or of the calendar.
-
-Three kinds, each counted in seconds of the wall clock from its own zero:
-
-- ``day``: ``07:30`` since midnight; ``24:00`` is the end of the day;
-- ``week``: ``Mon 07:30`` since Monday's midnight; ``Sun 24:00`` is the end of the week;
-- ``dates``: ``2024-02-29T07:30`` since 1970, no zone applied: a wall clock's reading.
-"""
+"""Time as a release sees it: moments as people write them, and the public grid of slots."""
 
 import csv
 import re
@@ -32,6 +25,24 @@ SINCE_MONDAY = 3 * DAY
 _CLOCK = re.compile(r"(?:([A-Za-z]{3})[a-z]* )?(\d{1,2}):(\d\d)(?::(\d\d))?", re.ASCII)
 _LAST_HOUR, _LAST_MINUTE = 24, 59
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+WEEKDAY_HOUR, FILE = "weekday-hour", "file"
+OUTSIDE = np.iinfo(np.int64).min
+"""The tick of a moment that no slot covers."""
+MAX_SLOTS = 10**6
+# Pairs are numbered with 32 bits, as locations are.
+MAX_PAIRS = 2**31 - 1
+_LENGTH = re.compile(r"([1-9]\d{0,3}) ?(h|min)")
+_START_COLUMNS = ("start", "time", "slot")
+_HOUR, _MINUTE = 3600, 60
+
+
+# Moments as people write them: a time of day, of the week, or of the calendar.
+#
+# Three kinds, each counted in seconds of the wall clock from its own zero:
+#
+# - ``day``: ``07:30`` since midnight; ``24:00`` is the end of the day;
+# - ``week``: ``Mon 07:30`` since Monday's midnight; ``Sun 24:00`` is the end of the week;
+# - ``dates``: ``2024-02-29T07:30`` since 1970, no zone applied: a wall clock's reading.
 
 
 def read_moment(text: str, time_zone: str = "UTC") -> tuple[Kind, int] | None:
@@ -103,18 +114,6 @@ def _clock(seconds: int) -> str:
 #
 # With a grid, a node of the prefix tree is a pair (location, slot), and its code is
 # slot · |L| + location. So codes ascend with time, and the pairs from a slot on are one range.
-
-
-WEEKDAY_HOUR, FILE = "weekday-hour", "file"
-OUTSIDE = np.iinfo(np.int64).min
-"""The tick of a moment that no slot covers."""
-MAX_SLOTS = 10**6
-# Pairs are numbered with 32 bits, as locations are.
-MAX_PAIRS = 2**31 - 1
-
-_LENGTH = re.compile(r"([1-9]\d{0,3}) ?(h|min)")
-_START_COLUMNS = ("start", "time", "slot")
-_HOUR, _MINUTE = 3600, 60
 
 
 @dataclass(frozen=True, slots=True)

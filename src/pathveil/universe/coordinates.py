@@ -1,4 +1,4 @@
-"""A public box on the map: south, west, north, east, in degrees."""
+"""The map, in degrees: a public box, coordinates of locations, and cells that hold points."""
 
 import math
 from collections.abc import Sequence
@@ -9,6 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import UniverseError
+
+_LATITUDE, _LONGITUDE = 90.0, 180.0
+OUTSIDE: Final = -1
+MOST_CELLS: Final = 1_000_000
+
+
+# A public box on the map: south, west, north, east, in degrees.
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +71,6 @@ class Box:
 Degrees = Sequence[float] | NDArray[np.float64]
 Coordinate = NDArray[np.float64] | None
 
-_LATITUDE, _LONGITUDE = 90.0, 180.0
-
 
 def check_coordinates(
     latitude: Degrees | None, longitude: Degrees | None, size: int
@@ -119,10 +124,6 @@ def check_length(what: str, length: int, expected: int) -> None:
 
 
 # What a universe of cells can do that a list of stops can't: say in which cell a point lies.
-
-
-OUTSIDE: Final = -1
-MOST_CELLS: Final = 1_000_000
 
 
 class Cells(Protocol):

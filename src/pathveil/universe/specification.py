@@ -1,4 +1,4 @@
-"""A list of codes: a range of whole numbers, or a text file with one code on each line."""
+"""Universes in one line of text, such as ``gtfs:feed.zip`` or ``codes:1..500``."""
 
 import re
 from collections.abc import Callable
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 
 _RANGE = re.compile(r"([0-9]{1,18})\.\.([0-9]{1,18})")
+
+
+# A list of codes: a range of whole numbers, or a text file with one code on each line.
 
 
 def code_list(text: str) -> list[str]:

@@ -1,9 +1,7 @@
-"""Intermediate estimates c̃(v): isotonic regression on every root-to-leaf path (Theorem 5).
+"""Constrained inference (section IV-B): the noisy counts of a tree made consistent, in three steps.
 
-From the root to a leaf true counts never rise. The closest sequence with that property, in L2,
-is found by pooling adjacent violators: O(h) for a path, where the theorem's min-max formula read
-literally costs O(h²). A node lies on one path for each leaf below it; its consolidated
-intermediate estimate is the mean over those paths.
+Intermediate estimates on paths (Theorem 5), consistent estimates from the top down, and the repair
+of what the formula can still get wrong.
 """
 
 import numpy as np
@@ -11,6 +9,13 @@ from numpy.typing import NDArray
 
 from pathveil.compiled import njit
 from pathveil.core.noisy_tree import NoisyPrefixTree
+
+# Intermediate estimates c̃(v): isotonic regression on every root-to-leaf path (Theorem 5).
+#
+# From the root to a leaf true counts never rise. The closest sequence with that property, in L2,
+# is found by pooling adjacent violators: O(h) for a path, where the theorem's min-max formula read
+# literally costs O(h²). A node lies on one path for each leaf below it; its consolidated
+# intermediate estimate is the mean over those paths.
 
 
 def path_estimates(tree: NoisyPrefixTree) -> NDArray[np.float64]:
@@ -96,8 +101,8 @@ def consistent_estimates(
 
 # The last repair: real counts ≥ 0 whose children sum to at most their parent.
 #
-# Neither Basic's noisy counts nor the paper's consistent estimates always satisfy it (DESIGN,
-# decision 2). Both repairs are deterministic and leave a feasible tree as it is.
+# Neither Basic's noisy counts nor the paper's consistent estimates always satisfy it.
+# Both repairs are deterministic and leave a feasible tree as it is.
 
 
 def raise_parents(tree: NoisyPrefixTree, counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Flows as lines on a map: from one place to another, and how many."""
+"""Flows as lines on a map, as GeoJSON and as GeoParquet."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -22,6 +22,16 @@ FLOWS: Final[dict[str, Callable[[WeightedPaths], PairCounts]]] = {
     "transitions": transitions,
     "origin-destination": origin_destination,
 }
+_COUNTING = 0.3  # of the time, the rest is writing; about
+_TOLD_EVERY = 1 << 12  # features between two reports of progress
+# Well-known binary of a line of two points, little-endian.
+_LINE = np.dtype(
+    [("order", "u1"), ("type", "<u4"), ("points", "<u4"), ("coordinates", "<f8", (2, 2))]
+)
+_LITTLE_ENDIAN, _LINE_STRING = 1, 2
+
+
+# Flows as lines on a map: from one place to another, and how many.
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -79,10 +89,6 @@ def flow_lines(release: Published, flows: str) -> FlowLines:
 # Flows as GeoJSON (RFC 7946): a feature per flow, longitude before latitude.
 
 
-_COUNTING = 0.3  # of the time, the rest is writing; about
-_TOLD_EVERY = 1 << 12  # features between two reports of progress
-
-
 def flows_geojson(release: Published, flows: str) -> dict[str, Any]:
     """See `Release.flows_geojson`."""
     return {**_head(release), "features": list(_features(release, flows))}
@@ -121,13 +127,6 @@ def _features(release: Published, flows: str) -> Iterator[dict[str, Any]]:
 
 
 # Flows as GeoParquet 1.1: lines in well-known binary, longitude and latitude (OGC:CRS84).
-
-
-# Well-known binary of a line of two points, little-endian.
-_LINE = np.dtype(
-    [("order", "u1"), ("type", "<u4"), ("points", "<u4"), ("coordinates", "<f8", (2, 2))]
-)
-_LITTLE_ENDIAN, _LINE_STRING = 1, 2
 
 
 def write_geoparquet(release: Published, path: Path, flows: str) -> None:

@@ -1,4 +1,4 @@
-"""What an export needs to know of a release; raw data has no such thing."""
+"""What exports share: what they need to know of a release, and the columns that tools expect."""
 
 from dataclasses import dataclass
 from typing import Final, Protocol

@@ -1,8 +1,4 @@
-"""Slots of time as timestamps.
-
-A slot is told by its start. Slots of the day or the week have no date, and tools want one: they
-are put into the week that begins on Monday, 1 January 2001 (a slot of the day: on that Monday).
-"""
+"""One row per visit of every released trajectory, with its slot of time as a timestamp."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +16,14 @@ from pathveil.times.time_grid import TimeGrid
 MONDAY: Final = np.datetime64("2001-01-01", "s")
 _EPOCH: Final = np.datetime64("1970-01-01", "s")
 _HOUR, _MINUTE, _DAY = 3600, 60, 86_400
+STATUS = "status"  # the column of a table that is not private
+_TRAJECTORIES = 2**15
+
+
+# Slots of time as timestamps.
+#
+# A slot is told by its start. Slots of the day or the week have no date, and tools want one: they
+# are put into the week that begins on Monday, 1 January 2001 (a slot of the day: on that Monday).
 
 
 def slot_datetimes(grid: TimeGrid) -> NDArray[np.datetime64]:
@@ -37,10 +41,6 @@ def slot_clocks(grid: TimeGrid) -> list[str]:
 
 
 # One row per visit of every released trajectory, a bounded number at a time.
-
-
-STATUS = "status"  # the column of a table that is not private
-_TRAJECTORIES = 2**15
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,4 +1,4 @@
-"""A release as a table in memory: Arrow, pandas, polars."""
+"""A release in other formats: tables in memory, and files that appear whole or not at all."""
 
 import os
 from collections.abc import Callable
@@ -13,6 +13,11 @@ from pathveil.release.exports.flow_lines import FLOWS, write_geojson, write_geop
 from pathveil.release.exports.published import ColumnNames, Published, choose_names
 from pathveil.release.exports.visit_rows import visit_batches
 from pathveil.release.exports.xes import write_xes
+
+FORMATS: Final = ("csv", "parquet", "geojson", "geoparquet", "xes")
+
+
+# A release as a table in memory: Arrow, pandas, polars.
 
 
 def to_arrow(release: Published, names: str) -> Any:
@@ -48,9 +53,6 @@ def _check_installed(package: str) -> None:
 
 
 # Write a release as one file of another format: whole or not at all.
-
-
-FORMATS: Final = ("csv", "parquet", "geojson", "geoparquet", "xes")
 
 
 def choose_format(path: Path, chosen: str | None) -> str:

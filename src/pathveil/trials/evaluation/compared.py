@@ -1,4 +1,4 @@
-"""Raw data and a release at the level at which they can be compared."""
+"""Raw data, a release and an empty release, at the level at which they can be compared."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +23,8 @@ from pathveil.release.views import ZoneView
 from pathveil.trials.evaluation.random_queries import Queries
 from pathveil.trials.evaluation.scores import Histogram
 from pathveil.universe.universe import Universe
+
+# Raw data and a release at the level at which they can be compared.
 
 
 def at_one_level(

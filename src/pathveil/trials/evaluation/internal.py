@@ -1,4 +1,4 @@
-"""The INTERNAL watermark: what is computed from raw data says so, and stays out of releases."""
+"""INTERNAL pages: what is computed from raw data says so, and stays out of releases."""
 
 import os
 import tempfile
@@ -18,6 +18,9 @@ NOTICE = (
     "INTERNAL: these figures were computed from the raw data and are not differentially private. "
     "Do not publish them, and do not put them into a release."
 )
+
+
+# The INTERNAL watermark: what is computed from raw data says so, and stays out of releases.
 
 
 def internal_path(path: Path) -> Path:

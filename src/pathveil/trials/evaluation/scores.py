@@ -1,4 +1,4 @@
-"""The relative error of count queries (section III-D of the paper)."""
+"""How far a release is from the raw data, one measure after another: see docs/measures.md."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +13,9 @@ from pathveil.errors import InputError
 
 SANITY_SHARE = 0.001
 """The sanity bound s as a share of |D| (section V-B)."""
+
+
+# The relative error of count queries (section III-D of the paper).
 
 
 def average_relative_error(

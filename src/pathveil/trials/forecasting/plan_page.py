@@ -1,7 +1,4 @@
-"""Two small charts as SVG text, drawn by hand: they follow the page's light and dark colours.
-
-Lines differ by their dashes too, not by colour alone.
-"""
+"""plan.html: one offline page that shows what a release will be worth, and its charts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +17,11 @@ WIDTH, HEIGHT = 520, 260
 LEFT, RIGHT, TOP, BOTTOM = 56, 120, 14, 44
 TICKS = 4
 ROUND = (1, 2, 2.5, 5, 10)
+
+
+# Two small charts as SVG text, drawn by hand: they follow the page's light and dark colours.
+#
+# Lines differ by their dashes too, not by colour alone.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which nodes of the prefix tree survive the noise, and which are invented by it."""
+"""Simulated data of the shape that somebody expects, and which of its nodes survive the noise."""
 
 from dataclasses import dataclass
 
@@ -9,6 +9,16 @@ from pathveil.core.paths import Paths
 from pathveil.errors import ParameterError
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.simulation import MEAN_LENGTH, simulate_week
+
+# What can be simulated and measured five times within a minute on two cores.
+MOST_TRAJECTORIES = 300_000
+MOST_VISITS = 3_000_000
+MOST_LOCATIONS = 50_000
+LONGEST_MEAN = 100.0
+SEED = 0
+
+
+# Which nodes of the prefix tree survive the noise, and which are invented by it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +70,6 @@ def survival(tree: NoisyPrefixTree, paths: Paths, universe_size: int) -> tuple[L
 
 
 # The shape of the data that somebody expects, and simulated trajectories of that shape.
-
-
-# What can be simulated and measured five times within a minute on two cores.
-MOST_TRAJECTORIES = 300_000
-MOST_VISITS = 3_000_000
-MOST_LOCATIONS = 50_000
-LONGEST_MEAN = 100.0
-SEED = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A figure or table of the reproduction: its numbers, its drawing, its words."""
+"""The figures and tables of the reproduction: their numbers, their drawings, their words."""
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,6 +26,14 @@ from pathveil.trials.reproduction.results import Results, RuntimePoint, Statisti
 from pathveil.trials.reproduction.runs import Truth, Workload
 
 Value = str | int | float
+EMPTY = "empty release"
+NAMES: dict[MethodName, str] = {"basic": "Basic", "full": "Full", "calibrated": "calibrated"}
+ERROR = "average relative error"
+LONGEST_SHOWN = 60
+PLACES = 3
+
+
+# A figure or table of the reproduction: its numbers, its drawing, its words.
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +76,6 @@ def shown(statistic: Statistic, places: int) -> str:
 
 
 # Figures 4 to 6: lengths, and the error of count queries by ε and by h.
-
-
-EMPTY = "empty release"
-NAMES: dict[MethodName, str] = {"basic": "Basic", "full": "Full", "calibrated": "calibrated"}
-ERROR = "average relative error"
-LONGEST_SHOWN = 60
-PLACES = 3
 
 
 def lengths_exhibit(lengths: LengthCounts) -> Exhibit:

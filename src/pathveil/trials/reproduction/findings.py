@@ -1,4 +1,4 @@
-"""The dataset in four numbers, beside the paper's."""
+"""Where the paper and we agree and differ: its claims, our numbers, and a verdict from them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,6 +28,19 @@ from pathveil.trials.reproduction.plan import (
 from pathveil.trials.reproduction.results import Results
 from pathveil.trials.reproduction.runs import Truth
 from pathveil.trials.reproduction.threshold import Threshold
+
+# An improvement is called larger than another if it is so by one percentage point.
+MARGIN = 0.01
+# Where publishing nothing has a smaller error than this, the queries have no answers to get wrong.
+SAYS_NOTHING = 0.01
+# A straight line that explains this share of the variance is called linear.
+LINEAR = 0.95
+# Inference that adds less than this share of the time is called negligible.
+NEGLIGIBLE = 0.10
+WHERE = "Beyond the paper"
+
+
+# The dataset in four numbers, beside the paper's.
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +101,6 @@ def percent(share: float) -> str:
 
 
 # What figures 5 and 6 say about the error of count queries, against the paper's claims.
-
-
-# An improvement is called larger than another if it is so by one percentage point.
-MARGIN = 0.01
-# Where publishing nothing has a smaller error than this, the queries have no answers to get wrong.
-SAYS_NOTHING = 0.01
 
 
 def error_findings(plan: Plan, results: Results, truth: Truth) -> Iterator[Finding]:
@@ -320,12 +327,6 @@ def _nearness(plan: Plan, results: Results, method: MethodName) -> Finding:
 # What figure 7 says about runtime, against the paper's claims.
 
 
-# A straight line that explains this share of the variance is called linear.
-LINEAR = 0.95
-# Inference that adds less than this share of the time is called negligible.
-NEGLIGIBLE = 0.10
-
-
 def runtime_findings(plan: Plan, results: Results) -> Iterator[Finding]:
     """All of them, in the paper's order."""
     method: MethodName = plan.paper_methods[-1]
@@ -381,9 +382,6 @@ def _linearity(sizes: list[int], seconds: list[float]) -> float:
 
 
 # Beyond the paper: the calibrated method against Full and an empty release.
-
-
-WHERE = "Beyond the paper"
 
 
 def beyond_findings(plan: Plan, results: Results, truth: Truth) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Finished cells on disk, one JSON line each, so that a stopped run goes on where it stopped."""
+"""Finished cells: on disk, one JSON line each, and pooled over runs."""
 
 import json
 import os
@@ -19,6 +19,9 @@ CELLS = f"{PREFIX}cells.jsonl"
 
 Cell = AccuracyCell | RuntimeCell
 Result = AccuracyResult | RuntimeResult
+
+
+# Finished cells on disk, one JSON line each, so that a stopped run goes on where it stopped.
 
 
 class Store:

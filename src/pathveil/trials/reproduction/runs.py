@@ -1,4 +1,4 @@
-"""The raw data's answers, computed once and sent to every worker."""
+"""Run one cell of the reproduction: the raw data's answers, a release, and what it is worth."""
 
 from dataclasses import dataclass
 from time import process_time
@@ -30,6 +30,11 @@ from pathveil.trials.reproduction.plan import (
     RuntimeCell,
 )
 from pathveil.trials.reproduction.samples import draw_test_set
+
+TIMINGS = 3
+
+
+# The raw data's answers, computed once and sent to every worker.
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -96,9 +101,6 @@ class Truth:
 # The noise is seeded, so that the same command prints the same figures: such a release protects
 # nobody (it is stamped NOT PRIVATE) and is never written. The timed releases draw from the secure
 # generator, as real ones do.
-
-
-TIMINGS = 3
 
 
 @dataclass(frozen=True, slots=True)

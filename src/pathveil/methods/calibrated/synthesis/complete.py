@@ -12,6 +12,8 @@ from pathveil.methods.calibrated.synthesis.tree_estimates import Continuations
 from pathveil.methods.calibrated.synthesis.walk import walk
 from pathveil.threads import in_threads
 
+CHUNK = 1 << 14  # trajectories: enough to keep the threads busy, few enough to share out evenly
+
 
 def whole_weights(weights: NDArray[np.float64], offset: float) -> NDArray[np.int64]:
     """Whole numbers whose sum over any run of consecutive rows is off by less than 1.
@@ -28,9 +30,6 @@ def whole_weights(weights: NDArray[np.float64], offset: float) -> NDArray[np.int
 #
 # The work is cut into chunks of trajectories, each with a seed of its own, so the result depends on
 # the seeds only and not on how many threads share the work.
-
-
-CHUNK = 1 << 14  # trajectories: enough to keep the threads busy, few enough to share out evenly
 
 
 @dataclass(frozen=True, slots=True, eq=False)

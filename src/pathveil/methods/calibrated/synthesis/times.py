@@ -41,6 +41,9 @@ MOST_LIKING, LEAST_LIKING = 8.0, 1 / 20
 # Entries of the table of next slots (128 MB): it bounds how many visits are looked ahead.
 LARGEST_TABLE = 1 << 25
 MOST_AHEAD = 64
+CHUNK = 1 << 14  # trajectories
+# Draws of a slot until a place likes it; the last one is taken as it is.
+TRIES = 30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,11 +148,6 @@ def _likings(
 #
 # Every single trajectory gets slots of its own, which never decrease. The work is cut into chunks
 # with seeds of their own, so the result depends on the seeds only, and not on the threads.
-
-
-CHUNK = 1 << 14  # trajectories
-# Draws of a slot until a place likes it; the last one is taken as it is.
-TRIES = 30
 
 
 def with_times(

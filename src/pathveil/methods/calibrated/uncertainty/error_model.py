@@ -1,4 +1,17 @@
-"""From draws of the true count to the bounds of intervals."""
+"""The error model: draws true counts that the measurements allow, and tabulates their quantiles.
+
+What an answer may be off by has four sources, and each is read from what was measured:
+
+- **Noise** of the measured tables: their posteriors (`popularity_prior`, pairs by Bayes' rule).
+- **Misfit** of the movement model where nothing corrected it (`misfit`).
+- **Caps**: visits beyond the first h, and pairs beyond the first d locations, were never counted.
+  For single locations two extrapolations are at hand: the released one, and that everybody's
+  visits go on like the measured ones. They differ, and by how much says how little is known.
+- **Long trajectories** that the noise on the shapes hides: they visit nearly everything, which
+  matters where the universe is small.
+
+Released counts are themselves drawn, so small ones are uncertain by their square root.
+"""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -38,6 +51,12 @@ from pathveil.statistics.shapes import (
     distinct_locations,
     possible_shapes,
 )
+
+# Two guesses g, g' at a logarithm predict a third to within |g − g'|·√(1/2)·√(1 + 1/2).
+THIRD_GUESS = float(np.sqrt(0.75))
+HALF_DECADES = np.concatenate((np.array([0.0, 1.0]), 10.0 ** np.arange(0.5, 12.1, 0.5)))
+JEFFREYS = 0.5  # a count of a says that its mean is Gamma(a + 1/2)
+LARGEST_MEAN = 1e15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,11 +117,6 @@ def _bounds(true: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 # True counts of single locations: within the cap from noisy visits, beyond it from two guesses.
-
-
-# Two guesses g, g' at a logarithm predict a third to within |g − g'|·√(1/2)·√(1 + 1/2).
-THIRD_GUESS = float(np.sqrt(0.75))
-HALF_DECADES = np.concatenate((np.array([0.0, 1.0]), 10.0 ** np.arange(0.5, 12.1, 0.5)))
 
 
 def single_location_rows(
@@ -185,9 +199,6 @@ def _by_size(
 
 # True counts of conjunctions: two locations and more, of which pairs at most were measured.
 
-
-JEFFREYS = 0.5  # a count of a says that its mean is Gamma(a + 1/2)
-LARGEST_MEAN = 1e15
 
 _Draws = list[tuple[int, NDArray[np.float64]]]
 
@@ -281,21 +292,6 @@ def _factor(spread: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[n
     """W: log-normal with mean 1."""
     result: NDArray[np.float64] = np.exp(spread * luck - spread**2 / 2)
     return result
-
-
-# The error model: draws true counts that the measurements allow, and tabulates their quantiles.
-#
-# What an answer may be off by has four sources, and each is read from what was measured:
-#
-# - **Noise** of the measured tables: their posteriors (`popularity_prior`, pairs by Bayes' rule).
-# - **Misfit** of the movement model where nothing corrected it (`misfit`).
-# - **Caps**: visits beyond the first h, and pairs beyond the first d locations, were never counted.
-#   For single locations two extrapolations are at hand: the released one, and that everybody's
-#   visits go on like the measured ones. They differ, and by how much says how little is known.
-# - **Long trajectories** that the noise on the shapes hides: they visit nearly everything, which
-#   matters where the universe is small.
-#
-# Released counts are themselves drawn, so small ones are uncertain by their square root.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
