@@ -111,7 +111,7 @@ def test_a_statement_timeout(server, monkeypatch):
 
 @pytest.mark.parametrize(
     "kind",
-    ["uuid", "integer", "bigint", "text", "varchar(9)", "numeric(9)", "double precision", "date",
+    ["uuid", "integer", "bigint", "text", "varchar(9)", "numeric(9)", "date",
      "timestamp", "timestamptz"],
 )  # fmt: skip
 def test_ids_of_every_type(server, kind):
@@ -135,6 +135,11 @@ def test_ids_of_every_type(server, kind):
     trips = trips.replace("SELECT *", "SELECT 'me' AS card, *")
     kept, _ = read(server.address, query=trips, trajectory="trip", max_trajectories_per_unit=2)
     assert kept == found
+
+
+def test_ids_that_are_floats_are_refused_by_their_type(server):
+    query = "SELECT 7::double precision AS card, 1 AS seq, 'S1' AS stop"
+    assert "holds floats" in refused(server.address, query=query)
 
 
 @pytest.mark.parametrize("kind", ["timestamp", "timestamptz", "date", "numeric", "text"])

@@ -63,8 +63,11 @@ def write_trajectories(
 
 
 def same_trajectories(path: Path, paths: Paths, universe: Universe, parameters: Parameters) -> bool:
-    """Whether a file of a bundle holds exactly these trajectories, in this order."""
-    found = read_trajectories(path, universe, parameters)
+    """Whether a file of a bundle holds exactly these trajectories, in this order.
+
+    With zones the order is that of the tree, which is not that of the codes.
+    """
+    found = _listed(path, universe, parameters)
     return (
         np.array_equal(found.offsets, paths.offsets)
         and np.array_equal(found.codes, paths.codes)
@@ -74,6 +77,14 @@ def same_trajectories(path: Path, paths: Paths, universe: Universe, parameters: 
 
 def read_trajectories(path: Path, universe: Universe, parameters: Parameters) -> Paths:
     """The distinct trajectories of a bundle, checked to be in canonical order."""
+    paths = _listed(path, universe, parameters)
+    if not in_canonical_order(paths):
+        raise ReleaseError(f"{path} does not hold trajectories that pathveil wrote.")
+    return paths
+
+
+def _listed(path: Path, universe: Universe, parameters: Parameters) -> Paths:
+    """The trajectories of a bundle as they are listed; every count is one that there can be."""
     grid = parameters.time_grid
     nothing = Paths(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
     table = read_parquet(path, _trajectories(nothing, universe, grid).schema)
@@ -88,7 +99,7 @@ def read_trajectories(path: Path, universe: Universe, parameters: Parameters) ->
         _codes([one.flatten() for one in lists], slots, universe, grid),
         table["count"].to_numpy(),
     )
-    if np.any(paths.codes < 0) or np.any(paths.weights < 1) or not in_canonical_order(paths):
+    if np.any(paths.codes < 0) or np.any(paths.weights < 1):
         raise ReleaseError(f"{path} does not hold trajectories that pathveil wrote.")
     if absurd(paths.weights, parameters):
         raise ReleaseError(f"{path} holds counts that no release can have.")
