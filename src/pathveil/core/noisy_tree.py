@@ -1,4 +1,4 @@
-"""The noisy prefix tree: the only thing that leaves the gate."""
+"""The noisy prefix tree: noisy counts alone, as Procedure 1 lets them out of the gate."""
 
 from dataclasses import dataclass, fields
 from itertools import pairwise

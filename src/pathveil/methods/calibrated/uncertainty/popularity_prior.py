@@ -1,6 +1,6 @@
 """A smooth prior for how many trajectories visit a location: log-logistic, rounded.
 
-`synthesis.denoise` lets the data choose any prior, which is right for estimates of single cells.
+`statistics.denoise` lets the data choose any prior, which is right for estimates of single cells.
 For the quantiles of counts far below the noise it is too free: nothing tells 2 from 20 there but
 the shape of the whole. The popularity of places is bell-shaped on a logarithmic scale with a
 power-law tail (Zipf), which is what a log-logistic distribution has; and some share of a universe
