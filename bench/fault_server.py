@@ -9,6 +9,7 @@ breach (`BREACHES`) replaces a part of it in a child, to see whether the trials 
 import ctypes
 import json
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -85,6 +86,8 @@ def _try(task: dict[str, Any], writing: int) -> None:
     folder, code = Path(task["folder"]), 99
     try:
         _enter(folder)
+        # As on a machine that keeps the memory of a process that was aborted.
+        resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
         said = os.open(folder / "said.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(said, 1)
         os.dup2(said, 2)
@@ -127,7 +130,7 @@ def _charge_twice() -> None:
 
 def _leave_rows() -> None:
     """A copy of the data that is not removed when something fails."""
-    from pathveil.cli import reading
+    from pathveil.cli.options import reading
 
     real = reading.read_with
 
@@ -153,9 +156,9 @@ def _write_in_place() -> None:
 
 
 def _forget_the_charge() -> None:
-    from pathveil.cli import charging
+    from pathveil.cli.commands import publish
 
-    charging._say_even_if_quiet = charging._say = lambda _message: None  # noqa: SLF001
+    publish._say_even_if_quiet = publish._say = lambda _message: None  # noqa: SLF001
 
 
 BREACHES: dict[str, Callable[[], None]] = {

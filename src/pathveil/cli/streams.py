@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from typing import Final, TextIO
 
 from pathveil.errors import ParameterError
@@ -53,11 +54,12 @@ def check_open() -> None:
 
 def drop(stream: TextIO) -> None:
     """Send what is left of a stream nowhere, so that Python's own flush at the end is quiet."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(null, stream.fileno())
-    finally:
-        os.close(null)
+    with suppress(OSError):  # no file can be opened: it stays as it is, and the message comes out
+        null = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(null, stream.fileno())
+        finally:
+            os.close(null)
 
 
 def say_on_stdout() -> None:

@@ -205,7 +205,7 @@ class Ledger:
             create: make the ledger if there is none.
             whole: check every entry before, which takes as long as the ledger is.
         """
-        entry = None
+        entry, is_committed = None, False
         try:
             with self._store.exclusive(create=create) as turn:
                 standing = (
@@ -220,11 +220,12 @@ class Ledger:
                     standing = self._write(turn, standing, opened)
                 now = standing.now(self._clock().replace(microsecond=0))
                 entry = self._write(turn, standing, decide(standing.books, now, turn)).last
+            is_committed = True
             is_kept = entry is not None and self._holds(entry)
         except LedgerError as error:
             if entry is None:
                 raise
-            raise self._unconfirmed(entry, error) from None
+            raise self._unconfirmed(entry, error, is_committed=is_committed) from None
         if entry is None or not is_kept:
             raise _not_kept("the entry")
         return entry
@@ -232,20 +233,20 @@ class Ledger:
     def _holds(self, entry: Entry) -> bool:
         return self._store.row(entry.number) == entry.row()
 
-    def _unconfirmed(self, entry: Entry, error: LedgerError) -> LedgerError:
+    def _unconfirmed(self, entry: Entry, error: LedgerError, *, is_committed: bool) -> LedgerError:
         """What to say of a commit, or of the look after it, that failed: what is there now."""
         why = str(error).removesuffix(NOTHING_ADDED).rstrip()
         try:
-            if self._holds(entry):
-                return UnconfirmedError(
-                    f"{why} Entry {entry.number} was added all the same.", entry
-                )
+            is_there = self._holds(entry) or is_committed
         except LedgerError:
-            return LedgerError(
-                f"{why} It is not known whether entry {entry.number} was added: see `pathveil "
-                "ledger history` before you try again."
-            )
-        return error
+            is_there = is_committed
+            if not is_committed:
+                return LedgerError(
+                    f"{why} It is not known whether entry {entry.number} was added: see `pathveil "
+                    "ledger history` before you try again."
+                )
+        kept = f"Entry {entry.number} was added all the same."
+        return UnconfirmedError(f"{why} {kept}", entry) if is_there else error
 
     def _write(self, turn: "Transaction", standing: Standing, event: Event) -> Standing:
         after, totals = standing.followed_by(event, self._clock().replace(microsecond=0))
