@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 120  # seconds
+PATIENCE = 30  # seconds; one takes less than one
 HUNG = -99
 
 

@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import resource
 import sys
 from typing import Any
 
@@ -37,6 +38,7 @@ _ADDRESS = re.compile(
 
 def run(arguments: list[str]) -> int:
     """Run ``pathveil`` with these arguments; the exit code."""
+    _leave_no_memory_on_disk()
     verbosity.begin()
     aftermath.begin()
     streams.open_all()
@@ -54,6 +56,12 @@ def run(arguments: list[str]) -> int:
         number = stopping.end() or number
     # A signal that was lost in a callback is known here all the same.
     return code if number is None else _interrupted(number)
+
+
+def _leave_no_memory_on_disk() -> None:
+    """A library may abort the process (no memory, for one): its core file would hold the rows."""
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
 
 
 def _answer(arguments: list[str]) -> int:
