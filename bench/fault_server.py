@@ -161,12 +161,35 @@ def _forget_the_charge() -> None:
     publish._say_even_if_quiet = publish._say = lambda _message: None  # noqa: SLF001
 
 
+def _abort() -> None:
+    """What a library does that finds no memory, with the rows read."""
+    from pathveil import publishing
+    from pathveil.cli import aftermath
+
+    real = publishing.publish_with
+
+    def aborted(*given: Any, **more: Any) -> Any:
+        if aftermath._is_paid:  # noqa: SLF001  (the rehearsal comes by, too)
+            os.abort()
+        return real(*given, **more)
+
+    publishing.publish_with = aborted
+
+
+def _forget_the_release() -> None:
+    from pathveil.cli import aftermath
+
+    aftermath.left_behind = lambda: ""
+
+
 BREACHES: dict[str, Callable[[], None]] = {
     "": _none,
     "charged twice": _charge_twice,
     "rows left": _leave_rows,
     "half a bundle": _write_in_place,
+    "aborted": _abort,
     "charge not told": _forget_the_charge,
+    "release not told": _forget_the_release,
 }
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ MODES = (("memory", "full"), ("memory", "calibrated"), ("duckdb", "full"))
 UNIT, LABEL = "canary-unit-7fd1", "canary-stop-52ce"  # in the rows alone, and never published
 CANARIES = (UNIT.encode(), LABEL.encode())
 EPSILON, LIMIT = "4", "99"
+WATCHER_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +229,20 @@ def _broken(folder: Path, codes: set[int], code: int, said: str) -> Iterator[str
             yield "half a bundle"
     if is_whole and not payments:
         yield "a bundle that nobody paid for"
+    _wait_for_watcher(folder / "spill")
     for path in folder.rglob("*"):
         if path.name != "taps.csv" and path.is_file():
             content = path.read_bytes()
             if any(canary in content for canary in CANARIES):
                 yield f"rows left in {path.relative_to(folder)}"
     yield from _false_words(codes, code, said, is_charged=payments > 0, is_whole=is_whole)
+
+
+def _wait_for_watcher(spill: Path) -> None:
+    """After an abort it is another process that removes what was spilled."""
+    patience = time.monotonic() + WATCHER_SECONDS
+    while any(spill.iterdir()) and time.monotonic() < patience:
+        time.sleep(0.02)
 
 
 def _payments(folder: Path) -> Any:

@@ -61,10 +61,10 @@ HEADER = (
 
 
 def chosen(counted: int, most: int) -> list[int]:
-    """Which calls fail: all, or so many of them, evenly spread, the last among them."""
+    """Which calls fail: all, or so many of them, evenly spread."""
     if counted <= most:
         return list(range(1, counted + 1))
-    return [counted * i // most for i in range(1, most + 1)]
+    return [1 + counted * (2 * i + 1) // (2 * most) for i in range(most)]
 
 
 def tried(trials: Trials, first: Trial, most: int) -> Row:
@@ -80,7 +80,7 @@ def tried(trials: Trials, first: Trial, most: int) -> Row:
 def _asked(words: list[str]) -> Iterator[Trial]:
     for engine, method in MODES:
         for kind in KINDS:
-            if words and not {kind, engine, method} & set(words):
+            if not set(words) <= {kind, engine, method}:
                 continue
             yield Trial(kind, engine, method, 0)
             if kind != "allocate":
@@ -92,7 +92,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--allocations", type=int, default=ALLOCATIONS, help="so many fail")
     parser.add_argument("--most", type=int, default=sys.maxsize, help="so many of any row fail")
-    parser.add_argument("words", nargs="*", help="only these kinds, engines or methods")
+    parser.add_argument("words", nargs="*", help="only this call, engine, method")
     asked = parser.parse_args()
     if shutil.which("gcc") is None:
         raise SystemExit("The shim is compiled with gcc, which is not there.")
