@@ -30,6 +30,7 @@ ATTACKS = {
         "tests/end_to_end/test_around_the_charge.py",
         "tests/engines/test_out_of_core.py",
     ],
+    "faults: any call fails": ["tests/end_to_end/test_faults.py"],
     "hostile input and command lines": [
         "tests/end_to_end/test_bad_input.py",
         "tests/end_to_end/test_any_command_line.py",
