@@ -148,9 +148,9 @@ def _write_in_place() -> None:
 
     real = rehearsal.rehearse
 
-    def begun(engine: Any, source: str, parameters: Any, beside: Path, **more: Any) -> None:
-        real(engine, source, parameters, beside, **more)
-        (beside.parent / "out").mkdir()
+    def begun(*given: Any, **more: Any) -> None:
+        real(*given, **more)
+        Path("out").mkdir()
 
     rehearsal.rehearse = begun
 
