@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.core.budget import Budget
 from pathveil.core.methods import BASIC, DEFAULT_METHOD, FULL, MethodName
 from pathveil.core.noisy_tree import EstimatedTree, NoisyPrefixTree
 from pathveil.core.parameters import DEFAULT_MAX_NODES, Parameters
@@ -33,9 +34,12 @@ from pathveil.methods.paper.inference import (
     raise_parents,
 )
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.raw.engines.engine import AUTO, Engine, PublicFacts, Trajectories
+from pathveil.raw.engines.engine import AUTO, Trajectories, is_read
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY
+from pathveil.raw.engines.request import Request
+from pathveil.raw.reading import Report
 from pathveil.raw.reading_plan import Reading
+from pathveil.rehearsal import NotPrivate, made_up
 from pathveil.release.release import Release, extended
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.universe.taxonomy import Taxonomy
@@ -83,7 +87,8 @@ def publish(
         taxonomy: the public zones of the locations, for "basic" and "full": sparse branches are
             then counted, and released, at the level of zones.
         ledger: what to charge ε to, before anything is counted:
-            ``Ledger.open(file).dataset("taps")``. It stays charged if anything fails later.
+            ``Ledger.open(file).dataset("taps")``. It stays charged if anything fails later, so
+            what can fail is tried first: people who are made up are published, for nothing.
         generator: for tests only: where the noise comes from. The release is then stamped
             NOT PRIVATE.
         progress: called with (levels grown, height).
@@ -100,26 +105,128 @@ def publish(
         ParameterError: if a parameter can't be used; nothing has been spent then.
         LedgerError: if the ledger refuses the charge; nothing has been spent then.
     """
-    if ledger is not None and generator is not None:
-        raise ParameterError("Injected noise protects nobody: it is not charged to a ledger.")
-    read_by = Reading.of(reading) if reading or universe is not None else None
-    facts = PublicFacts.of(database, universe, read_by)
-    parameters = Parameters.choose(
-        epsilon=Budget.choose(epsilon, epsilon_per_trip, facts.max_trajectories_per_unit),
+    asked = Request.choose(
+        database,
+        universe,
+        Reading.of(reading) if reading or not (is_read(database) or universe is None) else None,
+        epsilon=epsilon,
+        epsilon_per_trip=epsilon_per_trip,
         height=height,
-        universe_size=facts.universe_size,
         delta=delta,
         threshold=threshold,
         method=method,
-        max_trajectories_per_unit=facts.max_trajectories_per_unit,
         max_nodes=max_nodes,
-        time_grid=facts.time_grid,
         taxonomy=taxonomy,
+        engine=engine,
+        memory=memory,
+        spill=spill,
     )
-    chosen = Engine.choose(engine, database, parameters, memory=memory, spill=spill)
-    charge = ledger.charge(parameters.budget, parameters.delta) if ledger is not None else None
-    with _noted(charge), chosen.open(database, universe, parameters.height, read_by) as opened:
-        return publish_with(opened, parameters, Randomness(generator), progress, charge)
+    return carry_out(asked, Randomness(generator), ledger, Watch(progress))
+
+
+class Watch:
+    """Who accompanies a run: hears of its steps and may stop it. This one is silent.
+
+    Each step is a block that it surrounds, so it sees how the step ends.
+
+    Args:
+        progress: called with (levels grown, height).
+    """
+
+    def __init__(self, progress: Progress = lambda _done, _height: None) -> None:
+        self._progress = progress
+
+    @contextmanager
+    def rehearsing(self) -> Iterator[Path | None]:
+        """While made-up people are published; says where a bundle of theirs can be written."""
+        yield None
+
+    def rehearsed(self, _release: Release, _folder: Path) -> None:
+        """The rehearsal went well: the made-up release, and a folder that is removed next."""
+
+    @contextmanager
+    def charging(self, _account: Account, _parameters: Parameters) -> Iterator[None]:
+        """While ε is charged; the last moment at which a run can be stopped for nothing."""
+        yield
+
+    @contextmanager
+    def paid(self, _charge: Charge) -> Iterator[None]:
+        """All that comes after the charge, which stays."""
+        yield
+
+    @contextmanager
+    def reading(self, _request: Request) -> Iterator[Report | None]:
+        """While the data is read; may want to hear what was dropped."""
+        yield None
+
+    @contextmanager
+    def publishing(self, _parameters: Parameters) -> Iterator[Progress]:
+        """While it is counted and published."""
+        yield self._progress
+
+    def published(self, _release: Release) -> None:
+        """The release is there. What goes wrong here still tells of the charge."""
+
+
+def carry_out(
+    request: Request,
+    randomness: Randomness,
+    account: Account | None = None,
+    watch: Watch | None = None,
+) -> Release:
+    """Rehearse, charge, read, publish: the one way to a release, from Python or a command line.
+
+    Args:
+        request: what is published and how.
+        randomness: where the noise comes from.
+        account: what to charge ε to. It stays charged if anything fails after that.
+        watch: who accompanies the run.
+
+    Raises:
+        ParameterError: if noise that is injected were to be charged.
+        LedgerError: if the ledger refuses the charge; nothing has been spent then.
+    """
+    watch = Watch() if watch is None else watch
+    if account is None:
+        return _read_and_publish(request, randomness, watch, None)
+    if not randomness.is_private:
+        raise ParameterError("Injected noise protects nobody: it is not charged to a ledger.")
+    _rehearse(request, watch)
+    parameters = request.parameters
+    with watch.charging(account, parameters):
+        charge = account.charge(parameters.budget, parameters.delta)
+    with watch.paid(charge), _noted(charge):
+        return _read_and_publish(request, randomness, watch, charge)
+
+
+def dry_run(request: Request, watch: Watch) -> None:
+    """Read the data as a run would, and forget it: nothing is published, nothing charged."""
+    with _opened(request, watch):
+        pass
+
+
+def _rehearse(request: Request, watch: Watch) -> None:
+    with watch.rehearsing() as beside, TemporaryDirectory(prefix="rehearsal-", dir=beside) as name:
+        release = carry_out(made_up(request, Path(name)), Randomness(NotPrivate()))
+        watch.rehearsed(release, Path(name))
+
+
+def _read_and_publish(
+    request: Request, randomness: Randomness, watch: Watch, charge: Charge | None
+) -> Release:
+    parameters = request.parameters
+    with _opened(request, watch) as opened, watch.publishing(parameters) as progress:
+        release = publish_with(opened, parameters, randomness, progress, charge)
+    watch.published(release)
+    return release
+
+
+@contextmanager
+def _opened(request: Request, watch: Watch) -> Iterator[Trajectories]:
+    with ExitStack() as stack:
+        with watch.reading(request) as report:
+            opened = stack.enter_context(request.opened(report))
+        yield opened
 
 
 def publish_with(

@@ -96,7 +96,7 @@ def test_a_summary_that_can_not_be_printed_says_that_the_release_is_whole(taps, 
 
 
 def test_messages_that_can_not_be_printed_are_no_failure(taps):
-    result = run_in(taps, FULL, "2", "pathveil.cli.options.reading.read_with", *charged_publish())
+    result = run_in(taps, FULL, "2", "pathveil.raw.engines.engine.read", *charged_publish())
     assert result.code == 0
     assert "The bundle is in out" in result.out
     verify_bundle(taps / "out")
@@ -104,7 +104,7 @@ def test_messages_that_can_not_be_printed_are_no_failure(taps):
 
 def test_a_failure_that_stderr_does_not_take_is_said_on_stdout(taps):
     arguments = charged_publish(unit_column="nobody")
-    result = run_in(taps, FULL, "2", "pathveil.cli.options.reading.read_with", *arguments)
+    result = run_in(taps, FULL, "2", "pathveil.raw.engines.engine.read", *arguments)
     assert result.code == 2
     assert "stays charged to 'taps', entry 2." in result.out
     assert result.out.endswith("No half-written release was left behind.\n")

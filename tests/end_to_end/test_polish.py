@@ -179,7 +179,7 @@ def test_quiet_leaves_nothing_on_stderr_and_the_result_on_stdout(pathveil):
 @pytest.mark.usefixtures("week")
 def test_quiet_still_says_errors_and_what_stays_charged(pathveil, monkeypatch):
     pathveil("ledger", "init", "taps", "--limit", "9")
-    monkeypatch.setattr("pathveil.cli.commands.publish.publish_with_progress", _broken)
+    monkeypatch.setattr("pathveil.ledger.charges.Charge.begin", _broken)
     result = pathveil(*publish_arguments(), "--dataset", "taps", "--quiet")
     assert result.code == BUG
     assert "stays charged" in result.err

@@ -26,11 +26,13 @@ def demo(
 
     Example: `pathveil demo --riders 200000`
     """
-    from pathveil.cli.commands.publish import publish_with_progress
     from pathveil.cli.console import reported_progress, stderr_console
     from pathveil.cli.summary import journeys, print_summary
+    from pathveil.cli.terminal import Terminal
     from pathveil.core.parameters import Parameters
     from pathveil.folders import check_free
+    from pathveil.gate.randomness import Randomness
+    from pathveil.publishing import publish_with
     from pathveil.raw.database import TrajectoryDatabase
     from pathveil.simulation import simulate_week
 
@@ -43,7 +45,8 @@ def demo(
         # Always the same week, so that people can compare; the noise is new every time.
         week = simulate_week(riders, stops, seed=WEEK)
         database = TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
-    release = publish_with_progress(database, parameters)
+    with Terminal().publishing(parameters) as progress:
+        release = publish_with(database, parameters, Randomness(), progress)
     with reported_progress("Writing"):
         release.write(folder)
     print_summary(release, folder, json=json)

@@ -1,21 +1,17 @@
-"""Charge the ledger for a command: before the data is opened, and say what stays charged."""
+"""``pathveil publish``: raw trajectories in, a private release out."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pathveil.cli import aftermath, completion, stopping, streams
+from pathveil.cli import aftermath, completion
 from pathveil.cli.commands.universe import read_universe
 from pathveil.cli.options import engines, reading, shared, signing, trips
 
 if TYPE_CHECKING:
-    from pathveil.core.parameters import Parameters
-    from pathveil.ledger.charges import Account, Charge
-    from pathveil.raw.engines.engine import Engine, Trajectories
-    from pathveil.release.release import Release
+    from pathveil.ledger.charges import Account
+    from pathveil.raw.engines.request import Request
 
 
 def account_for(
@@ -55,69 +51,6 @@ def check_named(source: str, query: str | None, table: str | None) -> None:
 
     if named_database(source) is not None:
         checked_query(query, table)
-
-
-@contextmanager
-def charged(account: "Account | None", parameters: "Parameters") -> Iterator["Charge | None"]:
-    """Charge, then run the block; if it does not end well, say that the charge stays."""
-    if account is None:
-        yield None
-        return
-    streams.check_open()
-    stopping.check()
-    charge = _charge(account, parameters)
-    aftermath.paid()
-    try:
-        _tell_balance(charge)
-        yield charge
-    except BaseException:
-        _say_even_if_quiet(str(charge))
-        raise
-
-
-def _charge(account: "Account", parameters: "Parameters") -> "Charge":
-    from pathveil.errors import PathveilError
-
-    try:
-        return account.charge(parameters.budget, parameters.delta)
-    except PathveilError:
-        raise
-    except BaseException:  # stopped at the very moment
-        _say_even_if_quiet(
-            f"ε = {parameters.budget} may be charged already: see `pathveil ledger history "
-            f"{account.name}`."
-        )
-        raise
-
-
-def _tell_balance(charge: "Charge") -> None:
-    from pathveil.cli.commands.ledger import warn_if_nearly_spent
-
-    account, now = charge.account, charge.account.ledger.now()
-    dataset = account.ledger.standing().books.dataset(account.name)
-    _say(
-        f"Charged ε = {charge.budget} to {account.name!r}, entry {charge.entry.number}; "
-        f"{dataset.remaining(now, account.population)} of {dataset.limit} remains."
-    )
-    warn_if_nearly_spent(dataset, now)
-
-
-def _say(message: str) -> None:
-    from pathveil.cli.console import stderr_console
-
-    stderr_console().print(message, markup=False, highlight=False, soft_wrap=True)
-
-
-def _say_even_if_quiet(message: str) -> None:
-    from pathveil.cli.console import error_console
-
-    error_console().print(message, markup=False, highlight=False, soft_wrap=True)
-
-
-# ``pathveil publish``: raw trajectories in, a private release out.
-
-
-_MEASURING = 0.3  # of the time of a calibrated release, about; the rest is synthesis
 
 
 def publish(
@@ -230,16 +163,16 @@ def publish(
     More data than memory: `--engine duckdb --memory 2GB --spill /var/tmp`, and INPUT may be a
     folder or a pattern of Parquet files (docs/engines.md).
     """
-    from pathveil.cli.console import reported_progress
     from pathveil.cli.options.planning import zones_for
-    from pathveil.cli.rehearsal import rehearse
     from pathveil.cli.summary import print_summary
-    from pathveil.core.budget import Budget
-    from pathveil.core.parameters import Parameters
+    from pathveil.cli.terminal import Terminal
     from pathveil.core.preparations import DISCOVER
     from pathveil.errors import ParameterError
     from pathveil.folders import check_free, reserve
-    from pathveil.raw.engines.engine import Engine
+    from pathveil.gate.randomness import Randomness
+    from pathveil.publishing import carry_out
+    from pathveil.publishing import dry_run as dry_run_of
+    from pathveil.raw.engines.request import Request
     from pathveil.raw.sources.databases.addresses import check_request
     from pathveil.universe.universe import Universe
 
@@ -262,52 +195,48 @@ def publish(
     owner = signing.signer_for(sign_key, signer)
     locations: Universe | Literal["discover"]
     locations = DISCOVER if universe == DISCOVER else read_universe(universe)
-    parameters = Parameters.choose(
-        epsilon=Budget.choose(epsilon, epsilon_per_trip, max_trajectories_per_unit),
+    request = Request.choose(
+        source,
+        locations,
+        read_by,
+        epsilon=epsilon,
+        epsilon_per_trip=epsilon_per_trip,
         height=height,
-        universe_size=None if isinstance(locations, str) else len(locations),
         delta=delta,
         threshold=threshold,
         method=method,
-        max_trajectories_per_unit=max_trajectories_per_unit,
         max_nodes=max_nodes,
-        time_grid=grid,
         taxonomy=zones_for(taxonomy, locations),
+        engine=engine,
+        memory=memory,
+        spill=spill,
+        master=master,
     )
-    chosen = Engine.choose(engine, source, parameters, memory=memory, spill=spill, master=master)
-    _say_choices(parameters, height, chosen)
+    _say_choices(request, height)
     account = account_for(ledger, dataset, population, source, is_remote=master is not None)
-    with ExitStack() as stack:
-        place = None
-        if out is not None and not dry_run:
-            place = stack.enter_context(reserve(out, parameters.universe_size))
-            aftermath.await_release(out)
-        if place is not None and account is not None:
-            rehearse(chosen, source, parameters, read_by, place.staging, csv=csv)
-        charge = stack.enter_context(charged(None if dry_run else account, parameters))
-        database = stack.enter_context(
-            reading.read_with(chosen, source, locations, parameters.height, read_by)
-        )
-        if place is None or out is None:
-            _print_rehearsal(json=json)
-            return
-        release = publish_with_progress(database, parameters, charge)
-        with reported_progress("Writing"):
-            release.write(place, csv=csv, signer=owner)
+    if dry_run or out is None:
+        dry_run_of(request, Terminal())
+        _print_dry_run(json=json)
+        return
+    with reserve(out, request.parameters.universe_size) as place:
+        aftermath.await_release(out)
+        watch = Terminal(place, csv=csv, signer=owner)
+        release = carry_out(request, Randomness(), account, watch)
     print_summary(release, out, json=json)
 
 
-def _say_choices(parameters: "Parameters", height: str, engine: "Engine") -> None:
+def _say_choices(request: "Request", height: str) -> None:
     from pathveil.cli.console import say_step
 
+    parameters = request.parameters
     known = "unknown" if parameters.universe_is_open else f"{parameters.universe_size:,}"
     say_step(
         f"Public choices: ε = {parameters.budget}, height {height}, method {parameters.method}, "
-        f"|L| = {known}, c = {parameters.max_trajectories_per_unit}; engine {engine.name}."
+        f"|L| = {known}, c = {parameters.max_trajectories_per_unit}; engine {request.engine.name}."
     )
 
 
-def _print_rehearsal(*, json: bool) -> None:
+def _print_dry_run(*, json: bool) -> None:
     """Constant words: what was read is on stderr, for the curator."""
     from pathveil.cli.console import print_json, stdout_console
 
@@ -315,28 +244,3 @@ def _print_rehearsal(*, json: bool) -> None:
         print_json({"dry_run": True, "charged": False})
         return
     stdout_console().print("A dry run: nothing was published, and nothing was charged.")
-
-
-def publish_with_progress(
-    database: "Trajectories", parameters: "Parameters", charge: "Charge | None" = None
-) -> "Release":
-    """Publish with a bar: levels of the tree, or what is measured and then calibrated."""
-    from pathveil.cli.console import progress
-    from pathveil.gate.randomness import Randomness
-    from pathveil.progress_reports import reported_to
-    from pathveil.publishing import publish_with
-
-    is_calibrated = parameters.how.has_tables
-    counting = _MEASURING if is_calibrated else 1.0
-    words = "Measuring and calibrating" if is_calibrated else "Growing the noisy prefix tree"
-    with (
-        progress(words, total=1) as done,
-        reported_to(lambda share: done(counting + (1 - counting) * share)),
-    ):
-        return publish_with(
-            database,
-            parameters,
-            Randomness(),
-            lambda some, every: done(counting * some / every),
-            charge,
-        )

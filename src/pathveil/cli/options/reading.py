@@ -1,9 +1,9 @@
 """Read raw data for a command, and tell the curator (nobody else) what was dropped."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pathveil.cli.options import shared, trips
 
@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pathveil.raw.database import TrajectoryDatabase
-    from pathveil.raw.engines.engine import Engine, Trajectories
-    from pathveil.raw.reading import ReadingReport
+    from pathveil.raw.reading import ReadingReport, Report
     from pathveil.raw.reading_plan import Reading
     from pathveil.raw.sources.columns import Columns
     from pathveil.times.time_grid import TimeGrid
@@ -74,35 +73,25 @@ class ReadingOptions:
 
 def read_for_curator(source: str, universe: "Universe", reading: "Reading") -> "TrajectoryDatabase":
     """`read_trajectories` with a progress bar; the exact drop counts go to stderr only."""
-    from pathveil.cli.console import reported_progress
     from pathveil.raw.reading import read
 
-    told: list[ReadingReport] = []
-    with reported_progress("Reading"):
-        database = read(source, universe, reading, told.append)
-    _tell(told, timed=reading.time_grid is not None)
-    return database
+    with tell_reading(timed=reading.time_grid is not None) as report:
+        return read(source, universe, reading, report)
 
 
 @contextmanager
-def read_with(
-    engine: "Engine",
-    source: str,
-    universe: "Universe | Literal['discover']",
-    height: int,
-    reading: "Reading",
-) -> "Iterator[Trajectories]":
-    """Read with an engine, forget at the end; the exact drop counts go to stderr only."""
-    from pathveil.cli.console import reported_progress
+def tell_reading(*, timed: bool) -> "Iterator[Report]":
+    """A bar while the block reads; then the exact drop counts, on stderr only.
+
+    They are said when the bar is gone, which would share its line with them.
+    """
+    from pathveil.cli.console import reported_progress, stderr_console
 
     told: list[ReadingReport] = []
-    with ExitStack() as stack:
-        with reported_progress("Reading"):
-            opened = stack.enter_context(
-                engine.open(source, universe, height, reading, told.append)
-            )
-        _tell(told, timed=reading.time_grid is not None)
-        yield opened
+    with reported_progress("Reading"):
+        yield told.append
+    for report in told:
+        _tell(report, stderr_console(), timed=timed)
 
 
 def check_there(source: str) -> None:
@@ -137,16 +126,7 @@ def _where(columns: "Columns") -> str:
     return f"latitude {columns.latitude!r}, longitude {columns.longitude!r}"
 
 
-def _tell(reports: "list[ReadingReport]", *, timed: bool) -> None:
-    """Say what was dropped; only when the bar is gone, which would share its line with it."""
-    from pathveil.cli.console import stderr_console
-
-    console = stderr_console()
-    for report in reports:
-        _tell_one(report, console, timed=timed)
-
-
-def _tell_one(report: "ReadingReport", console: "Console", *, timed: bool) -> None:
+def _tell(report: "ReadingReport", console: "Console", *, timed: bool) -> None:
     columns = report.columns
     console.print(
         f"Columns: unit {columns.unit!r}, trajectory {columns.trajectory!r}, "

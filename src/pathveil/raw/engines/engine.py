@@ -13,18 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pathveil.core.parameters import Parameters
-from pathveil.core.preparations import DISCOVER
 from pathveil.errors import ParameterError, PathveilError, did_you_mean
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
 from pathveil.raw.engines.sql_counter import SqlCounter
-from pathveil.raw.observed import is_observed
 from pathveil.raw.reading import ReadingReport, Report, read
 from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe
 from pathveil.raw.sources.databases.addresses import named_database
 from pathveil.raw.sources.opening import open_source, parquet_files
 from pathveil.raw.sources.spark_table import SparkTable, is_spark_frame
-from pathveil.times.time_grid import TimeGrid
 from pathveil.universe.universe import Universe
 
 if TYPE_CHECKING:
@@ -177,39 +174,9 @@ class Engine:
                 yield counter
 
 
-@dataclass(frozen=True, slots=True)
-class PublicFacts:
-    """What the parameters need to know of an input before it is read.
-
-    Attributes:
-        universe_size: |L|; None if the universe is to be discovered.
-        max_trajectories_per_unit: c.
-        time_grid: the public slots of time.
-    """
-
-    universe_size: int | None
-    max_trajectories_per_unit: int
-    time_grid: TimeGrid | None
-
-    @classmethod
-    def of(cls, source: Any, universe: Any, reading: Reading | None) -> "PublicFacts":
-        """Of trajectories, or of a source and how it is to be read.
-
-        Raises:
-            ParameterError: if it is neither.
-        """
-        if isinstance(source, TrajectoryDatabase | SqlCounter):
-            if universe is not None or reading is not None:
-                raise ParameterError("These trajectories are read already: leave the columns out.")
-            is_open = isinstance(source, TrajectoryDatabase) and is_observed(source)
-            size = None if is_open else len(source.universe)
-            return cls(size, source.max_trajectories_per_unit, source.time_grid)
-        if reading is None or (universe != DISCOVER and not isinstance(universe, Universe)):
-            raise ParameterError(
-                "Give a TrajectoryDatabase; or where the data is, with universe=… and unit=…."
-            )
-        size = None if isinstance(universe, str) else len(universe)
-        return cls(size, int(reading.max_trajectories_per_unit), reading.time_grid)
+def is_read(source: Any) -> bool:
+    """Whether these are trajectories already, and not a place where they are."""
+    return isinstance(source, TrajectoryDatabase | SqlCounter)
 
 
 def _engine_of(trajectories: Trajectories, asked: str) -> str:

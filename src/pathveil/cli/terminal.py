@@ -1,0 +1,147 @@
+"""What a curator sees of a run: bars, what was dropped, what was charged and what stays charged."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Final
+
+from pathveil.cli import aftermath, stopping, streams
+from pathveil.cli.commands.ledger import warn_if_nearly_spent
+from pathveil.cli.console import (
+    error_console,
+    progress,
+    reported_progress,
+    say_step,
+    stderr_console,
+)
+from pathveil.cli.options.reading import tell_reading
+from pathveil.cli.summary import print_summary
+from pathveil.core.parameters import Parameters
+from pathveil.errors import PathveilError, ReleaseError
+from pathveil.folders import Reserved
+from pathveil.gate.grow_tree import Progress
+from pathveil.ledger.charges import Account, Charge
+from pathveil.progress_reports import reported_to
+from pathveil.publishing import Watch
+from pathveil.raw.engines.request import Request
+from pathveil.raw.reading import Report
+from pathveil.release.release import Release
+from pathveil.release.signature import Signer
+
+_MEASURING: Final = 0.3  # of the time of a calibrated release, about; the rest is synthesis
+
+
+class Terminal(Watch):
+    """Accompanies a run of the command line.
+
+    Args:
+        place: where the bundle will be written; None if none will.
+        csv: whether the bundle will have a CSV file.
+        signer: who signs it.
+    """
+
+    def __init__(
+        self, place: Reserved | None = None, *, csv: bool = False, signer: Signer | None = None
+    ) -> None:
+        super().__init__()
+        self._place = place
+        self._csv = csv
+        self._signer = signer
+
+    @contextmanager
+    def rehearsing(self) -> Iterator[Path | None]:
+        """Say that it begins."""
+        say_step("Rehearsing with made-up people …")
+        yield None if self._place is None else self._place.staging
+
+    def rehearsed(self, release: Release, folder: Path) -> None:
+        """Write the bundle and say all that a run says, to nobody."""
+        self._write(release, folder / "release")
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            stderr_console().print("ε", markup=False, highlight=False, soft_wrap=True)
+            print_summary(release, folder, json=False)
+
+    @contextmanager
+    def charging(self, account: Account, parameters: Parameters) -> Iterator[None]:
+        """Make sure that somebody can hear what becomes of it."""
+        streams.check_open()
+        stopping.check()
+        try:
+            yield
+        except PathveilError:
+            raise
+        except BaseException:  # stopped at the very moment
+            _say_even_if_quiet(
+                f"ε = {parameters.budget} may be charged already: see `pathveil ledger history "
+                f"{account.name}`."
+            )
+            raise
+
+    @contextmanager
+    def paid(self, charge: Charge) -> Iterator[None]:
+        """Say what is left; if the run does not end well, say that the charge stays."""
+        aftermath.paid()
+        try:
+            _tell_balance(charge)
+            yield
+        except BaseException:
+            _say_even_if_quiet(str(charge))
+            raise
+
+    @contextmanager
+    def reading(self, request: Request) -> Iterator[Report | None]:
+        """A bar, and then the exact drop counts, on stderr only."""
+        with tell_reading(timed=request.parameters.time_grid is not None) as report:
+            yield report
+
+    @contextmanager
+    def publishing(self, parameters: Parameters) -> Iterator[Progress]:
+        """A bar: levels of the tree, or what is measured and then calibrated."""
+        is_calibrated = parameters.how.has_tables
+        counting = _MEASURING if is_calibrated else 1.0
+        words = "Measuring and calibrating" if is_calibrated else "Growing the noisy prefix tree"
+        with (
+            progress(words, total=1) as done,
+            reported_to(lambda share: done(counting + (1 - counting) * share)),
+        ):
+            yield lambda some, every: done(counting * some / every)
+
+    def published(self, release: Release) -> None:
+        """Write the bundle."""
+        if self._place is not None:
+            with reported_progress("Writing"):
+                release.write(self._place, csv=self._csv, signer=self._signer)
+
+    def _write(self, release: Release, directory: Path) -> None:
+        """Write the bundle. Its errors would speak of a release, and there is none."""
+        try:
+            release.write(directory, csv=self._csv)
+        except ReleaseError as error:
+            refused = error.__context__
+            number = refused.errno if isinstance(refused, OSError) else None
+            reason = os.strerror(number) if number else "writing failed"
+            beside = directory.parent.parent
+            raise ReleaseError(
+                f"Can't write a bundle in {beside.parent}, as a rehearsal found out: {reason}. "
+                "Nothing was charged."
+            ) from None
+
+
+def _tell_balance(charge: Charge) -> None:
+    account, now = charge.account, charge.account.ledger.now()
+    dataset = account.ledger.standing().books.dataset(account.name)
+    _say(
+        f"Charged ε = {charge.budget} to {account.name!r}, entry {charge.entry.number}; "
+        f"{dataset.remaining(now, account.population)} of {dataset.limit} remains."
+    )
+    warn_if_nearly_spent(dataset, now)
+
+
+def _say(message: str) -> None:
+    stderr_console().print(message, markup=False, highlight=False, soft_wrap=True)
+
+
+def _say_even_if_quiet(message: str) -> None:
+    error_console().print(message, markup=False, highlight=False, soft_wrap=True)

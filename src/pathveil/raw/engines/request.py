@@ -1,0 +1,110 @@
+"""What is asked for when something is to be published: public choices only, all of them checked.
+
+It is made before anything is charged or opened, and everything after it is told by it.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pathveil.core.budget import Budget
+from pathveil.core.parameters import Parameters
+from pathveil.core.preparations import DISCOVER
+from pathveil.errors import ParameterError
+from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines.engine import AUTO, Engine, Trajectories, is_read
+from pathveil.raw.engines.memory_size import DEFAULT_MEMORY
+from pathveil.raw.observed import is_observed
+from pathveil.raw.reading import Report
+from pathveil.raw.reading_plan import Reading
+from pathveil.universe.universe import Universe
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Where the trajectories are, how they are read, what is published of them and by which engine.
+
+    Attributes:
+        source: trajectories that are read already; or whatever `read_trajectories` reads, or a
+            Spark DataFrame; with a master the place of a table.
+        universe: the public universe or "discover"; None if they are read already.
+        reading: how they are read; None if they are.
+        parameters: of the release.
+        engine: what reads and counts.
+    """
+
+    source: Any
+    universe: Universe | Literal["discover"] | None
+    reading: Reading | None
+    parameters: Parameters
+    engine: Engine
+
+    @classmethod
+    def choose(
+        cls,
+        source: Any,
+        universe: Universe | Literal["discover"] | None,
+        reading: Reading | None,
+        *,
+        epsilon: object = None,
+        epsilon_per_trip: object = None,
+        engine: str = AUTO,
+        memory: str = DEFAULT_MEMORY,
+        spill: str | os.PathLike[str] | None = None,
+        master: str | None = None,
+        **choices: Any,
+    ) -> "Request":
+        """Check the choices together. Opens nothing.
+
+        Args:
+            source: see the attributes; likewise ``universe`` and ``reading``.
+            universe: the public universe.
+            reading: how it is read.
+            epsilon: ε for a unit; or None.
+            epsilon_per_trip: ε for each of its trajectories that is used; or None.
+            engine: see `Engine.choose`; likewise the three that follow.
+            memory: for DuckDB.
+            spill: for its files.
+            master: the Spark cluster.
+            **choices: the height, the method … of `Parameters.choose`.
+
+        Raises:
+            ParameterError: if they can't be used.
+        """
+        size, cap, grid = _facts(source, universe, reading)
+        parameters = Parameters.choose(
+            epsilon=Budget.choose(epsilon, epsilon_per_trip, cap),
+            universe_size=size,
+            max_trajectories_per_unit=cap,
+            time_grid=grid,
+            **choices,
+        )
+        chosen = Engine.choose(
+            engine, source, parameters, memory=memory, spill=spill, master=master
+        )
+        return cls(source, universe, reading, parameters, chosen)
+
+    @contextmanager
+    def opened(self, report: Report | None = None) -> Iterator[Trajectories]:
+        """Read the trajectories, and forget them when the block ends, well or not."""
+        height = self.parameters.height
+        with self.engine.open(self.source, self.universe, height, self.reading, report) as opened:
+            yield opened
+
+
+def _facts(source: Any, universe: object, reading: Reading | None) -> tuple[int | None, int, Any]:
+    """What the parameters need to know before anything is read: |L| (None: open), c, the grid."""
+    if is_read(source):
+        if universe is not None or reading is not None:
+            raise ParameterError("These trajectories are read already: leave the columns out.")
+        is_open = isinstance(source, TrajectoryDatabase) and is_observed(source)
+        size = None if is_open else len(source.universe)
+        return size, source.max_trajectories_per_unit, source.time_grid
+    if reading is None or (universe != DISCOVER and not isinstance(universe, Universe)):
+        raise ParameterError(
+            "Give a TrajectoryDatabase; or where the data is, with universe=… and unit=…."
+        )
+    size = len(universe) if isinstance(universe, Universe) else None
+    return size, int(reading.max_trajectories_per_unit), reading.time_grid
