@@ -147,7 +147,7 @@ def test_a_disk_without_room_is_found_before_the_charge(taps, pathveil):
     "broken",
     [
         "pathveil.pages.report.templates",
-        "pathveil.raw.engines.engine.read_trajectories",
+        "pathveil.raw.engines.engine.read",
         "pathveil.publishing.lower_children",
         "pathveil.release.bundle_tables.write_tree",
     ],

@@ -6,6 +6,7 @@ import shutil
 import signal
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from tests.commands import edit_certificate, environment, publish_arguments, spawn
 from tests.end_to_end.test_interrupts import hold, stop
@@ -276,11 +277,33 @@ def test_publish_from_python(pathveil):
 def test_a_failure_in_python_carries_a_note(monkeypatch):
     ledger = pv.Ledger.open("ledger.db")
     ledger.init("taps", "2")
-    monkeypatch.setattr("pathveil.publishing.grow", lambda *_: 1 / 0)
+    monkeypatch.setattr("pathveil.ledger.charges.Charge.begin", lambda _: 1 / 0)
     account = ledger.dataset("taps")
     with pytest.raises(ZeroDivisionError) as caught:
         pv.publish(small_database(), epsilon="1", height=2, method="full", ledger=account)
     assert caught.value.__notes__ == ["ε = 1 stays charged to 'taps', entry 2."]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("source", ["trajectories", "a file", "a table"])
+@pytest.mark.parametrize("method", ["full", "calibrated"])
+def test_what_is_broken_is_found_out_before_the_charge_in_python_too(monkeypatch, source, method):
+    """Made-up people are published first, whatever the source is; its rows are not looked at."""
+    ledger = pv.Ledger.open("ledger.db")
+    ledger.init("taps", "2")
+    counted = {"full": "grow", "calibrated": "measure"}[method]
+    monkeypatch.setattr(f"pathveil.publishing.{counted}", lambda *_: 1 / 0)
+    request = {"universe": pv.Universe("AB"), "unit": "who", "location": "where"}
+    where, reading = {
+        "trajectories": (small_database(), {}),
+        "a file": ("nowhere.parquet", request),
+        "a table": (pa.table({"who": ["1"], "where": ["A"]}), request),
+    }[source]
+    asked = {"epsilon": "1", "height": 2, "method": method, "ledger": ledger.dataset("taps")}
+    with pytest.raises(ZeroDivisionError) as caught:
+        pv.publish(where, **asked, **reading)
+    assert not hasattr(caught.value, "__notes__")
+    assert len(entries()) == 2
 
 
 @pytest.mark.usefixtures("folder")
