@@ -1,47 +1,18 @@
 """``pathveil publish``: raw trajectories in, a private release out."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from pathveil.cli import aftermath, completion
+from pathveil.cli import aftermath
 from pathveil.cli.commands.universe import read_universe
 from pathveil.cli.options import engines, reading, shared, signing, trips
+from pathveil.cli.options.charging import LedgerOptions
 
 if TYPE_CHECKING:
-    from pathveil.ledger.charges import Account
     from pathveil.raw.engines.request import Request
-
-
-def account_for(
-    ledger: str | None,
-    dataset: str | None,
-    population: str | None,
-    source: str,
-    *,
-    is_remote: bool = False,
-) -> "Account | None":
-    """What a run will charge; None if it names neither a ledger nor a dataset.
-
-    A file that is not there is refused now: no row of it is needed to know that. A remote input
-    (a cluster's) is looked for when it is read.
-    """
-    from pathveil.cli.options.reading import check_there
-    from pathveil.errors import ParameterError
-
-    if dataset is None:
-        if ledger is not None or population is not None:
-            raise ParameterError(
-                "Say which dataset of the ledger is charged: --dataset NAME. (A ledger comes from "
-                "--ledger or PATHVEIL_LEDGER; to publish without one, leave both out.)"
-            )
-        return None
-    from pathveil.ledger.ledger import Ledger
-
-    if not is_remote:
-        check_there(source)
-    return Ledger.open(ledger).dataset(dataset, population)
 
 
 def check_named(source: str, query: str | None, table: str | None) -> None:
@@ -66,7 +37,7 @@ def publish(
     ],
     *,
     universe: shared.Universe,
-    height: shared.Height,
+    privacy: shared.PrivacyOptions,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -78,46 +49,12 @@ def publish(
             show_default=False,
         ),
     ] = None,
-    epsilon: shared.Epsilon = None,
-    epsilon_per_trip: shared.EpsilonPerTrip = None,
     taxonomy: shared.Taxonomy = None,
     options: reading.ReadingOptions,
     time_grid: trips.GridText = None,
     max_trajectories_per_unit: shared.MaxTrajectories = 1,
-    delta: shared.Delta = None,
-    method: shared.Method = shared.DEFAULT_METHOD,
-    threshold: shared.Threshold = "auto",
-    max_nodes: shared.MaxNodes = 20_000_000,
-    dataset: Annotated[
-        str | None,
-        typer.Option(
-            help="Charge ε to this dataset of the ledger, before the data is opened, and refuse "
-            "a run over its limit. The name is printed on the certificate.",
-            autocompletion=completion.ledger_datasets,
-            rich_help_panel="The ledger",
-        ),
-    ] = None,
-    population: Annotated[
-        str | None,
-        typer.Option(
-            help="The data is about this declared population of the dataset only.",
-            rich_help_panel="The ledger",
-        ),
-    ] = None,
-    ledger: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|URL",
-            envvar="PATHVEIL_LEDGER",
-            help="The ledger: a file or postgresql://user@host/database. Default: "
-            "~/.local/share/pathveil/ledger.db.",
-            rich_help_panel="The ledger",
-        ),
-    ] = None,
-    engine: engines.EngineName = "auto",
-    memory: engines.Memory = "2GB",
-    spill: engines.Spill = None,
-    master: engines.Master = None,
+    charging: LedgerOptions,
+    counting: engines.EngineOptions,
     sign_key: signing.SignKey = None,
     signer: signing.SignerName = None,
     csv: Annotated[
@@ -184,9 +121,9 @@ def publish(
             "Missing option '--out' / '-o': a new folder for the release. Only --dry-run does "
             "without."
         )
-    if master is not None:
+    if counting.master is not None:
         engines.check_cluster_request(options.query, options.table)
-    elif dataset is None:
+    elif charging.dataset is None:
         check_request(source, options.query, options.table)
     else:  # charged before the file is opened, be it only to see what kind of file it is
         check_named(source, options.query, options.table)
@@ -199,21 +136,12 @@ def publish(
         source,
         locations,
         read_by,
-        epsilon=epsilon,
-        epsilon_per_trip=epsilon_per_trip,
-        height=height,
-        delta=delta,
-        threshold=threshold,
-        method=method,
-        max_nodes=max_nodes,
         taxonomy=zones_for(taxonomy, locations),
-        engine=engine,
-        memory=memory,
-        spill=spill,
-        master=master,
+        **asdict(privacy),
+        **asdict(counting),
     )
-    _say_choices(request, height)
-    account = account_for(ledger, dataset, population, source, is_remote=master is not None)
+    _say_choices(request, privacy.height)
+    account = charging.account(source, is_remote=counting.master is not None)
     if dry_run or out is None:
         dry_run_of(request, Terminal())
         _print_dry_run(json=json)

@@ -1,5 +1,6 @@
 """Options that say which engine reads and counts. They change how, never what is published."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -48,6 +49,16 @@ Master: TypeAlias = Annotated[
         rich_help_panel=_ENGINE,
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """The engine and what it may use, by the names of `Request.choose`."""
+
+    engine: EngineName = "auto"
+    memory: Memory = "2GB"
+    spill: Spill = None
+    master: Master = None
 
 
 def check_cluster_request(query: str | None, table: str | None) -> None:

@@ -1,5 +1,6 @@
 """Options that several commands share, with the words that explain them."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -160,6 +161,21 @@ MaxNodes: TypeAlias = Annotated[
         rich_help_panel=_PRIVACY,
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyOptions:
+    """What is spent and on what, by the names of `Request.choose`. c is part of the reading."""
+
+    height: Height
+    epsilon: Epsilon = None
+    epsilon_per_trip: EpsilonPerTrip = None
+    delta: Delta = None
+    method: Method = DEFAULT_METHOD
+    threshold: Threshold = "auto"
+    max_nodes: MaxNodes = 20_000_000
+
+
 Json: TypeAlias = Annotated[
     bool,
     typer.Option("--json", help="Print JSON for scripts.", rich_help_panel=_OUTPUT),
