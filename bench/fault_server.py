@@ -130,35 +130,37 @@ def _charge_twice() -> None:
 
 def _leave_rows() -> None:
     """A copy of the data that is not removed when something fails."""
-    from pathveil.cli.options import reading
+    from pathveil.cli import aftermath
+    from pathveil.raw.engines import engine
 
-    real = reading.read_with
+    real = engine.read
 
-    def copied(engine: Any, source: str, *given: Any, **more: Any) -> Any:
-        copy = Path(tempfile.gettempdir()) / "copy.csv"
-        copy.write_bytes(Path(source).read_bytes())
-        return real(engine, source, *given, **more)
+    def copied(source: Any, *given: Any) -> Any:
+        if aftermath._is_paid:  # noqa: SLF001  (the rehearsal reads, too)
+            copy = Path(tempfile.gettempdir()) / "copy.csv"
+            copy.write_bytes(Path(source).read_bytes())
+        return real(source, *given)
 
-    reading.read_with = copied
+    engine.read = copied
 
 
 def _write_in_place() -> None:
     """A bundle that appears file by file, the certificate last."""
-    from pathveil.cli import rehearsal
+    from pathveil.cli.terminal import Terminal
 
-    real = rehearsal.rehearse
+    real = Terminal.rehearsed
 
-    def begun(*given: Any, **more: Any) -> None:
-        real(*given, **more)
+    def begun(self: Any, *given: Any) -> None:
+        real(self, *given)
         Path("out").mkdir()
 
-    rehearsal.rehearse = begun
+    Terminal.rehearsed = begun  # type: ignore[method-assign]
 
 
 def _forget_the_charge() -> None:
-    from pathveil.cli.commands import publish
+    from pathveil.cli import terminal
 
-    publish._say_even_if_quiet = publish._say = lambda _message: None  # noqa: SLF001
+    terminal._say_even_if_quiet = terminal._say = lambda _message: None  # noqa: SLF001
 
 
 def _abort() -> None:
