@@ -320,3 +320,15 @@ def test_no_character_that_deceives_reaches_a_terminal(pathveil, folder):
 
 def is_unseen(character):
     return character != "\n" and unicodedata.category(character) in {"Cc", "Cf", "Co", "Zl", "Zp"}
+
+
+def test_a_bundle_of_0_1_0_is_one_of_another_version(pathveil, folder):
+    """It was written by that version, whose certificates had other words: nothing is forged."""
+    shutil.copytree(Path(__file__).parent / "bundle_of_0_1_0", folder / "out")
+    refused = pathveil("verify", "out")
+    assert refused.code == 2
+    assert "'pathveil 0.1.0' wrote it" in refused.err
+    assert "Its figures agree" in refused.err
+    counted = pathveil("count", "out", "a", "b")
+    assert counted.code == 0
+    assert "WARNING: out says that 'pathveil 0.1.0' wrote it" in counted.err.replace("\n", " ")

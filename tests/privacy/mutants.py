@@ -1,4 +1,4 @@
-"""The twelve mutants of PRIVACY.md: plausible mistakes, each one small change to the real gate.
+"""The twelve mutants of the tree: plausible mistakes, each one small change to the real gate.
 
 A mutant is a function that patches the gate (pytest undoes it) and returns the mechanism to audit.
 """

@@ -1,4 +1,4 @@
-"""The audit of PRIVACY.md: the right code raises no alarm, and every mutant does, by name.
+"""The audit of the tree: the right code raises no alarm, and every mutant does, by name.
 
 Each test takes a seventh of an audit's false-alarm probability, 10⁻⁶, so the six pairs of one
 height and the unit with three trajectories together raise a false alarm with probability 10⁻⁶

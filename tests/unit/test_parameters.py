@@ -83,7 +83,7 @@ def test_expected_nodes_is_a_branching_process_of_public_parameters(threshold, h
 
 
 def test_the_papers_threshold_explodes_on_the_papers_own_universe_and_is_refused():
-    """DESIGN, decision 1: every node invents about 30 children at |L| = 1,012."""
+    """Every node invents about 30 children at |L| = 1,012."""
     with pytest.raises(TreeTooLargeError, match="threshold 'auto'") as refused:
         choose(universe_size=1012, height=12, threshold="paper")
     assert "Nothing was spent" in str(refused.value)
