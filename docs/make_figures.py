@@ -148,8 +148,40 @@ def draw_steps(name: str, title: str, boxes: list[tuple[str, str, list[str]]]) -
     picture.save(PICTURES / name)
 
 
+ZONES = [  # rows from the top; what is in a row may import what is below it
+    [("plain", "cli", "commands, options"), ("gone", "trials", "evaluation, forecasts"),
+     ("gone", "audit", "attacks"), ("box", "explorer", "local page, API")],
+    [("gone", "publishing", "the story on one screen")],
+    [("gone", "raw", "sources, engines, bounding"), ("plain", "gate", "spends ε: noise"),
+     ("box", "methods", "paper, calibrated"), ("box", "release", "bundle, exports")],
+    [("box", "analysis", "counts, patterns, flows"), ("box", "pages", "report, plots"),
+     ("box", "promise", "certificate, words"), ("box", "ledger", "what was spent")],
+    [("box", "core", "budget, parameters"), ("box", "statistics", "tables and their plan"),
+     ("box", "universe", "public locations"), ("box", "times", "grids, trip rules")],
+]  # fmt: skip
+
+
+def draw_zones() -> None:
+    """The packages: where raw data is (dashed), where it gets its noise (grey), and the rest."""
+    inner, gap, height = 760, 16, 52
+    picture = Drawing(inner + 40, 20 + len(ZONES) * (height + 22) + 26, "The zones of pathveil")
+    for row, zones in enumerate(ZONES):
+        y, width = 20 + row * (height + 22), (inner + gap) / len(zones) - gap
+        for number, (kind, name, holds) in enumerate(zones):
+            x = 20 + number * (width + gap)
+            picture.box(x, y, width, height, kind)
+            picture.text(x + width / 2, y + 22, name, "big ink")
+            picture.text(x + width / 2, y + 41, holds, "small ink")
+            if len(zones) > 1 and zones[0][1] == "raw" and number:
+                picture.arrow((x - gap + 1, y + height / 2), (x - 1, y + height / 2))
+    says = "dashed: sees raw data; grey: spends ε, or calls what does; green: noisy or public only"
+    picture.text(20 + inner / 2, picture.height - 14, says, "small soft")
+    picture.save(PICTURES / "architecture-zones.svg")
+
+
 def main() -> None:
     """Draw all of them."""
+    draw_zones()
     truth, release = true_counts(), noisy_release()
     nodes = nodes_of(release)
     candidates = {p + stop for p in ["", *nodes] if len(p) < HEIGHT for stop in STOPS}
