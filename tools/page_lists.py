@@ -1,6 +1,6 @@
-"""Write the list of pages, which is the navigation of mkdocs.yml, into README.md and docs/index.md.
+"""Write the list of pages, the navigation of mkdocs.yml, into README.md and docs/index.md.
 
-    python tools/page_lists.py
+Run it as `python tools/page_lists.py` after a change of the navigation.
 """
 
 from pathlib import Path
