@@ -125,9 +125,7 @@ def _half_noise() -> None:
     from pathveil.gate import noisy_table
     from pathveil.gate.geometric import noise_geometric, skip_geometric
 
-    noisy_table.noise_geometric = noisy_table.noise_geometric = lambda epsilon: noise_geometric(
-        2 * epsilon
-    )
+    noisy_table.noise_geometric = lambda epsilon: noise_geometric(2 * epsilon)
     noisy_table.skip_geometric = lambda epsilon, threshold: skip_geometric(2 * epsilon, threshold)
 
 

@@ -81,3 +81,11 @@ def test_no_file_carries_an_unfinished_note():
         for match in pattern.finditer(text)
     ]
     assert found == []
+
+
+def test_the_code_cites_nothing_that_is_not_in_the_repository():
+    pattern = re.compile(r"\b(DESIGN|ACCURACY\.md|STYLE\.md)\b")
+    found = [
+        name for name, text in tracked_texts() if name.startswith("src/") and pattern.search(text)
+    ]
+    assert found == []

@@ -31,7 +31,8 @@ from pathveil.universe.universe import MAX_SIZE
 MAX_HEIGHT = 1000
 DEFAULT_MAX_NODES = 20_000_000
 
-# The default threshold invents at most this many children per node (DESIGN, decision 1).
+# The default threshold invents at most this many children per node: the paper's lets the tree
+# explode on a large universe (docs/method.md).
 INVENTED_PER_NODE = Fraction(1, 10)
 # The largest scale of the noise. Beyond it no count survives, and sums of counts leave int64.
 LARGEST_SCALE = 10**12
