@@ -12,7 +12,7 @@ import pathveil as pv
 from pathveil.analysis.patterns import top_patterns
 from pathveil.core.paths import Paths
 from pathveil.explorer import mining_beside, pattern_tables
-from pathveil.explorer.indexed_release import LocationSearch, VisitPlaces, folded
+from pathveil.explorer.indexed_release import LocationSearch, VisitPositions, folded
 from pathveil.explorer.mining_beside import MiningBeside
 from pathveil.explorer.pattern_tables import PER_TABLE, Mined, PatternTables, mine
 from pathveil.explorer.prefix_walk import PrefixWalk
@@ -53,7 +53,7 @@ STEPS = st.lists(st.tuples(st.integers(0, SIZE - 1), WINDOWS), max_size=4)
 @settings(max_examples=200)
 def test_visits_in_order_and_in_hours_are_counted_as_by_hand(rows, steps):
     paths, rows = paths_of(rows)
-    places = VisitPlaces.build(paths, SIZE)
+    positions = VisitPositions.build(paths, SIZE)
     weighted = list(zip(rows, paths.weights.tolist(), strict=True))
     in_order = sum(weight for row, weight in weighted if has_in_order(row, steps))
     anyhow = sum(
@@ -61,8 +61,8 @@ def test_visits_in_order_and_in_hours_are_counted_as_by_hand(rows, steps):
         for row, weight in weighted
         if all(any(fits(code, step) for code in row) for step in steps)
     )
-    assert places.count_ordered(steps) == in_order
-    assert places.count(steps) == anyhow
+    assert positions.count_ordered(steps) == in_order
+    assert positions.count(steps) == anyhow
 
 
 @given(ROWS, st.lists(st.integers(0, SIZE * SLOTS - 1), max_size=3), st.randoms())

@@ -147,7 +147,7 @@ def test_without_coordinates_or_moves_there_is_no_map_of_moves():
 
 def test_patterns_lead_from_place_to_place():
     found = listings.top_journeys(Released([[0, 0, 0, 1]] * 5 + [[2, 2, 2]] * 50))
-    shown = [tuple(place.label for place in journey.places) for journey in found]
+    shown = [tuple(location.label for location in journey.locations) for journey in found]
     assert shown[0] == ("L0", "L1")
     assert all(len(set(places)) > 1 and len(places) <= 4 for places in shown)
     assert {journey.support for journey in found} == {5}

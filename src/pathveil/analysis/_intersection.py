@@ -27,8 +27,8 @@ def dense_bitmaps(
     bitmaps = np.zeros((dense, (sets + 63) // 64), np.uint64)
     for code in range(locations):
         if bitmap_of[code] >= 0:
-            for place in range(offsets[code], offsets[code + 1]):
-                member = postings[place]
+            for position in range(offsets[code], offsets[code + 1]):
+                member = postings[position]
                 bitmaps[bitmap_of[code], member >> 6] |= np.uint64(1) << np.uint64(member & 63)
     return bitmap_of, bitmaps
 
@@ -68,11 +68,14 @@ def _rarest_first(codes: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArr
     for index in range(1, len(ordered)):
         code = ordered[index]
         visits = offsets[code + 1] - offsets[code]
-        place = index
-        while place > 0 and visits < offsets[ordered[place - 1] + 1] - offsets[ordered[place - 1]]:
-            ordered[place] = ordered[place - 1]
-            place -= 1
-        ordered[place] = code
+        position = index
+        while (
+            position > 0
+            and visits < offsets[ordered[position - 1] + 1] - offsets[ordered[position - 1]]
+        ):
+            ordered[position] = ordered[position - 1]
+            position -= 1
+        ordered[position] = code
     return ordered
 
 
@@ -115,8 +118,8 @@ def _count_sparse(
     """Walk the rarest location's sets and look each up at the other locations."""
     count = np.int64(0)
     reached = offsets[rarest_first]
-    for place in range(offsets[rarest_first[0]], offsets[rarest_first[0] + 1]):
-        member = postings[place]
+    for position in range(offsets[rarest_first[0]], offsets[rarest_first[0] + 1]):
+        member = postings[position]
         held = True
         for index in range(1, len(rarest_first)):
             code = rarest_first[index]
@@ -138,7 +141,7 @@ def _count_sparse(
 
 @njit(cache=True)
 def _gallop(postings: NDArray[np.int32], low: int, end: int, member: int) -> int:
-    """The first place in ``[low, end)`` whose set is at least member: doubling, then halving."""
+    """The first position in ``[low, end)`` whose set is at least member: doubling, then halving."""
     step = 1
     while low + step < end and postings[low + step] < member:
         low += step

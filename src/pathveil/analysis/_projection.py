@@ -1,6 +1,6 @@
 """Pseudo-projection (PrefixSpan): the compiled half of `patterns`.
 
-A projection of a pattern is the list of its matches: a path that supports it and the place in
+A projection of a pattern is the list of its matches: a path that supports it and the position in
 that path right after the match. With gaps only the first match of a path matters, because
 whatever follows a later match also follows the first; a contiguous pattern keeps all matches.
 Matches at the end of a path are left out: nothing can follow them.
@@ -22,11 +22,11 @@ class Projection:
 
     Attributes:
         rows: int32, shape (n,), ascending; the path of each match.
-        places: int32, shape (n,); the place after the match, counted from the path's beginning.
+        positions: int32, shape (n,); the one after the match, counted from the path's start.
     """
 
     rows: NDArray[np.int32]
-    places: NDArray[np.int32]
+    positions: NDArray[np.int32]
 
 
 class ProjectedPaths:
@@ -85,7 +85,7 @@ class ProjectedPaths:
             self._paths.weights,
             self._ahead,
             projection.rows,
-            projection.places,
+            projection.positions,
             is_candidate,
             len(candidates),
             self.contiguous,
@@ -105,18 +105,20 @@ class ProjectedPaths:
         borders = np.concatenate(([0], np.cumsum(sizes)))
         free = np.full(self._size, -1, dtype=np.int64)
         free[codes] = borders[:-1]
-        rows, places = _extend(
+        rows, positions = _extend(
             self._paths.offsets,
             self._codes,
             self._ahead,
             projection.rows,
-            projection.places,
+            projection.positions,
             free,
             len(codes),
             borders[-1],
             self.contiguous,
         )
-        return [Projection(rows[start:end], places[start:end]) for start, end in pairwise(borders)]
+        return [
+            Projection(rows[start:end], positions[start:end]) for start, end in pairwise(borders)
+        ]
 
 
 @njit(cache=True)
@@ -126,7 +128,7 @@ def _count_distinct_ahead(
     size: int,
     ahead: NDArray[np.unsignedinteger],
 ) -> None:
-    """Write how many distinct locations each place still has ahead of it in its path.
+    """Write how many distinct locations each position still has ahead of it in its path.
 
     A scan stops when it has met that many: one of the longest MSNBC paths (14,795 visits to a
     dozen pages) is then read for a few steps, not to its end.
@@ -134,11 +136,11 @@ def _count_distinct_ahead(
     seen_in = np.full(size, -1, np.int64)
     for row in range(len(offsets) - 1):
         distinct = 0
-        for place in range(offsets[row + 1] - 1, offsets[row] - 1, -1):
-            if seen_in[codes[place]] != row:
-                seen_in[codes[place]] = row
+        for position in range(offsets[row + 1] - 1, offsets[row] - 1, -1):
+            if seen_in[codes[position]] != row:
+                seen_in[codes[position]] = row
                 distinct += 1
-            ahead[place] = distinct
+            ahead[position] = distinct
 
 
 @njit(cache=True)
@@ -148,7 +150,7 @@ def _count_extensions(
     weights: NDArray[np.int64],
     ahead: NDArray[np.unsignedinteger],
     rows: NDArray[np.int32],
-    places: NDArray[np.int32],
+    positions: NDArray[np.int32],
     is_candidate: NDArray[np.bool_],
     candidates: int,
     contiguous: bool,
@@ -159,12 +161,12 @@ def _count_extensions(
     seen_in = np.full(len(is_candidate), -1, np.int32)
     for match in range(len(rows)):
         row = rows[match]
-        place = offsets[row] + places[match]
-        left = np.int64(ahead[place])
+        position = offsets[row] + positions[match]
+        left = np.int64(ahead[position])
         missing = candidates
         while left > 0 and missing > 0:
-            code = codes[place]
-            place += 1
+            code = codes[position]
+            position += 1
             new = seen_in[code] != row
             if new or contiguous:
                 seen_in[code] = row
@@ -173,7 +175,7 @@ def _count_extensions(
                     missing -= 1
                     if new:
                         supports[code] += weights[row]
-                    if place < offsets[row + 1]:
+                    if position < offsets[row + 1]:
                         sizes[code] += 1
     return supports, sizes
 
@@ -184,7 +186,7 @@ def _extend(
     codes: NDArray[np.unsignedinteger],
     ahead: NDArray[np.unsignedinteger],
     rows: NDArray[np.int32],
-    places: NDArray[np.int32],
+    positions: NDArray[np.int32],
     free: NDArray[np.int64],
     candidates: int,
     total: int,
@@ -192,23 +194,23 @@ def _extend(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The walk of `_count_extensions` again, writing matches from ``free[code]`` on (-1: none)."""
     new_rows = np.empty(total, np.int32)
-    new_places = np.empty(total, np.int32)
+    new_positions = np.empty(total, np.int32)
     seen_in = np.full(len(free), -1, np.int32)
     for match in range(len(rows)):
         row = rows[match]
-        place = offsets[row] + places[match]
-        left = np.int64(ahead[place])
+        position = offsets[row] + positions[match]
+        left = np.int64(ahead[position])
         missing = candidates
         while left > 0 and missing > 0:
-            code = codes[place]
-            place += 1
+            code = codes[position]
+            position += 1
             if seen_in[code] != row or contiguous:
                 seen_in[code] = row
                 left -= 1
                 if free[code] >= 0:
                     missing -= 1
-                    if place < offsets[row + 1]:
+                    if position < offsets[row + 1]:
                         new_rows[free[code]] = row
-                        new_places[free[code]] = place - offsets[row]
+                        new_positions[free[code]] = position - offsets[row]
                         free[code] += 1
-    return new_rows, new_places
+    return new_rows, new_positions

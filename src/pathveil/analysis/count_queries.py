@@ -15,7 +15,7 @@ from pathveil.analysis.visit_index import VisitIndex, codes_of, order_by_code, r
 from pathveil.core.paths import Paths, WeightedPaths
 from pathveil.errors import QueryError
 
-# How far paths have followed a sequence: the paths that still do, the place each has reached in
+# How far paths have followed a sequence: the paths that still do, the position each has reached in
 # the codes, and (for prefixes) the location there. All int64, of one length.
 _State = tuple[NDArray[np.int64], ...]
 
@@ -96,18 +96,18 @@ def count_ordered_many(
     root = (np.arange(len(multiset), dtype=np.int64), multiset.offsets[:-1])
 
     def follow(state: _State, code: int) -> _State:
-        places = positions_of[code]
+        positions = positions_of[code]
         if state is root:  # from the visits' side, which are fewer than the paths
-            rows = rows_at(multiset, places)
+            rows = rows_at(multiset, positions)
             first = np.diff(rows, prepend=-1) > 0
-            return rows[first], places[first] + 1
+            return rows[first], positions[first] + 1
         rows, reached = state
-        # The first visit to the location at or after the place that each path has reached.
-        found = np.searchsorted(places, reached)
-        some = found < len(places)
+        # The first visit to the location at or after the position that each path has reached.
+        found = np.searchsorted(positions, reached)
+        some = found < len(positions)
         rows, found = rows[some], found[some]
-        inside = places[found] < multiset.offsets[rows + 1]
-        return rows[inside], places[found[inside]] + 1
+        inside = positions[found] < multiset.offsets[rows + 1]
+        return rows[inside], positions[found[inside]] + 1
 
     return _along(coded, root, follow, multiset.weights)
 
@@ -192,7 +192,7 @@ def _positions_by_code(
 def _by_next_location(
     multiset: Paths, rows: NDArray[np.int64], reached: NDArray[np.int64]
 ) -> _State:
-    """Sort paths by the location at the place they have reached; those that end there are -1."""
+    """Sort paths by the location at the position they have reached; those that end there are -1."""
     following = np.full(len(rows), -1, dtype=np.int64)
     inside = reached < multiset.offsets[rows + 1]
     following[inside] = multiset.codes[reached[inside]]

@@ -40,7 +40,7 @@ class TimedPaths:
         matched = np.ones(len(self.paths), dtype=np.bool_)
         for step in self._parsed(steps):
             visited = np.zeros(len(self.paths), dtype=np.bool_)
-            visited[rows_at(self.paths, self._places(step))] = True
+            visited[rows_at(self.paths, self._positions(step))] = True
             matched &= visited
         return self._weight(np.flatnonzero(matched))
 
@@ -49,13 +49,13 @@ class TimedPaths:
         rows = np.arange(len(self.paths), dtype=np.int64)
         reached = self.paths.offsets[:-1]
         for step in self._parsed(steps):
-            places = self._places(step)
+            positions = self._positions(step)
             # The earliest visit that fits leaves the most room for the steps to come.
-            found = np.searchsorted(places, reached)
-            some = found < len(places)
+            found = np.searchsorted(positions, reached)
+            some = found < len(positions)
             rows, found = rows[some], found[some]
-            inside = places[found] < self.paths.offsets[rows + 1]
-            rows, reached = rows[inside], places[found[inside]] + 1
+            inside = positions[found] < self.paths.offsets[rows + 1]
+            rows, reached = rows[inside], positions[found[inside]] + 1
         return self._weight(rows)
 
     def count_prefix(self, steps: Sequence[Step]) -> int:
@@ -63,8 +63,8 @@ class TimedPaths:
         rows = np.arange(len(self.paths), dtype=np.int64)
         for position, step in enumerate(self._parsed(steps)):
             rows = rows[self.paths.lengths[rows] > position]
-            place = self.paths.offsets[rows] + position
-            rows = rows[np.isin(place, self._places(step))]
+            visit = self.paths.offsets[rows] + position
+            rows = rows[np.isin(visit, self._positions(step))]
         return self._weight(rows)
 
     def locations(self) -> Paths:
@@ -96,9 +96,9 @@ class TimedPaths:
         """
         if self.grid is None:
             raise QueryError("The release has no times; use to_sequences().")
-        places, times = self.universe.labels, self.grid.labels
+        locations, times = self.universe.labels, self.grid.labels
         slot, location = np.divmod(self.paths.codes, np.int32(len(self.universe)))
-        visits = [(places[p], times[t]) for p, t in zip(location, slot, strict=True)]
+        visits = [(locations[p], times[t]) for p, t in zip(location, slot, strict=True)]
         rows = zip(self.paths.offsets[:-1], self.paths.offsets[1:], strict=True)
         distinct = [visits[start:stop] for start, stop in rows]
         return [
@@ -117,13 +117,13 @@ class TimedPaths:
             for code, (_, window) in zip(codes, pairs, strict=True)
         ]
 
-    def _places(self, step: tuple[int, NDArray[np.bool_] | None]) -> NDArray[np.int64]:
+    def _positions(self, step: tuple[int, NDArray[np.bool_] | None]) -> NDArray[np.int64]:
         """Where visits fit a step: ascending positions in the codes."""
         code, window = step
-        places = np.flatnonzero(self.paths.codes % np.int32(len(self.universe)) == code)
+        positions = np.flatnonzero(self.paths.codes % np.int32(len(self.universe)) == code)
         if window is None:
-            return places
-        return places[window[self.paths.codes[places] // len(self.universe)]]
+            return positions
+        return positions[window[self.paths.codes[positions] // len(self.universe)]]
 
     def _weight(self, rows: NDArray[np.int64]) -> int:
         return int(self.paths.weights[rows].sum())

@@ -54,11 +54,11 @@ class NeighbouringPair:
     @property
     def candidates(self) -> list[str]:
         """What every node can be, by code."""
-        places = self.labels or self.without.universe.labels
+        locations = self.labels or self.without.universe.labels
         grid = self.parameters.time_grid
         if grid is not None:
-            return [f"{place} at {time}" for time in grid.labels for place in places]
-        return [*places, *(self.parameters.taxonomy.labels if self.parameters.taxonomy else ())]
+            return [f"{location} at {time}" for time in grid.labels for location in locations]
+        return [*locations, *(self.parameters.taxonomy.labels if self.parameters.taxonomy else ())]
 
     @property
     def thresholds(self) -> list[int]:
@@ -66,8 +66,8 @@ class NeighbouringPair:
         both, least = self.parameters.sub_levels, self.parameters.threshold
         if both is None:
             return [least] * len(self.path)
-        places = len(self.without.universe)
-        return [both.zone_threshold if code >= places else least for code in self.path]
+        locations = len(self.without.universe)
+        return [both.zone_threshold if code >= locations else least for code in self.path]
 
 
 def neighbouring_pairs(epsilon: object = "1", height: int = 1) -> tuple[NeighbouringPair, ...]:
@@ -211,8 +211,8 @@ def _timed_pair(
 def codes_of_trip(trip: str) -> Trip:
     """The pair codes of a trip such as "a0b1"."""
     return [
-        int(slot) * len(UNIVERSE) + UNIVERSE.code(place)
-        for place, slot in zip(trip[::2], trip[1::2], strict=True)
+        int(slot) * len(UNIVERSE) + UNIVERSE.code(location)
+        for location, slot in zip(trip[::2], trip[1::2], strict=True)
     ]
 
 
@@ -302,9 +302,10 @@ def _steps(path: str) -> list[str]:
 
 def _passes(trip: str, steps: list[str]) -> bool:
     """Whether a trip begins with these visits, as far as they are told."""
-    zones = [TAXONOMY.names[TAXONOMY.zone_of[UNIVERSE.code(place)]] for place in trip]
+    zones = [TAXONOMY.names[TAXONOMY.zone_of[UNIVERSE.code(location)]] for location in trip]
     return len(trip) >= len(steps) and all(
-        step in (zone, zone + place) for step, zone, place in zip(steps, zones, trip, strict=False)
+        step in (zone, zone + location)
+        for step, zone, location in zip(steps, zones, trip, strict=False)
     )
 
 

@@ -227,8 +227,8 @@ def _counts(table: NoisyTable, cells: NDArray[np.int64]) -> NDArray[np.int64]:
     """The counts of some cells; 0 where a cell is not listed."""
     if not len(table.keys):
         return np.zeros(len(cells), dtype=np.int64)
-    place = np.minimum(np.searchsorted(table.keys, cells), len(table.keys) - 1)
-    return np.where(table.keys[place] == cells, table.counts[place], 0)
+    position = np.minimum(np.searchsorted(table.keys, cells), len(table.keys) - 1)
+    return np.where(table.keys[position] == cells, table.counts[position], 0)
 
 
 def without_noise(plan: MeasurementPlan) -> MeasurementPlan:

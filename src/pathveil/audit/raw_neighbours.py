@@ -69,7 +69,7 @@ def raw_pairs(epsilon: object = "1", height: int = 1) -> tuple[NeighbouringPair,
             ),
             pair(
                 "one unit in seven spellings", crowd, people,
-                [(form, 1, step, place) for form in SPELLINGS for step, place in enumerate("abc")],
+                [(form, 1, step, label) for form in SPELLINGS for step, label in enumerate("abc")],
                 "abc", public,
             ),
             pair(
@@ -145,14 +145,14 @@ def _enough_to_be_named(parameters: Parameters) -> int:
 def _rows(trips: Iterable[str], number: Callable[[str], Any] = str) -> list[Row]:
     """A unit for each trip."""
     return [
-        (f"p{unit}", 1, step, number(place))
+        (f"p{unit}", 1, step, number(location))
         for unit, trip in enumerate(trips)
-        for step, place in enumerate(trip)
+        for step, location in enumerate(trip)
     ]
 
 
 def _tied(people: int, moment: str = "1") -> list[Row]:
-    return [(f"p{unit}", 1, moment, place) for unit in range(people) for place in "ba"]
+    return [(f"p{unit}", 1, moment, location) for unit in range(people) for location in "ba"]
 
 
 def _in_digits(trips: list[str]) -> list[str]:

@@ -76,7 +76,11 @@ def _counted(
         return asked.count_ordered(steps) if in_order else int(asked.count(steps))
     everywhere = None if during is None else slots_in(release.time_grid, during)
     coded = [_coded(indexed, step, everywhere) for step in steps]
-    return indexed.places.count_ordered(coded) if in_order else indexed.places.count(coded)
+    return (
+        indexed.visit_positions.count_ordered(coded)
+        if in_order
+        else indexed.visit_positions.count(coded)
+    )
 
 
 def _coded(indexed: IndexedRelease, step: Step, during: Window) -> tuple[int, Window]:

@@ -106,7 +106,7 @@ Window = NDArray[np.bool_] | None
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class VisitPlaces:
+class VisitPositions:
     """Every visit of the released trajectories, location by location.
 
     The same answers as `Release.count_ordered` and `TimeView.count`, without a pass over all visits
@@ -117,24 +117,24 @@ class VisitPlaces:
         size: |L| of the release's universe.
         rows: int64, shape (visits,); the path of each visit.
         offsets: int64, shape (|L| + 1,); location c is visited at
-            ``places[offsets[c]:offsets[c + 1]]``.
-        places: int64, shape (visits,); positions in the codes, ascending for each location.
+            ``positions[offsets[c]:offsets[c + 1]]``.
+        positions: int64, shape (visits,); positions in the codes, ascending for each location.
     """
 
     paths: Paths
     size: int
     rows: NDArray[np.int64]
     offsets: NDArray[np.int64]
-    places: NDArray[np.int64]
+    positions: NDArray[np.int64]
 
     @classmethod
-    def build(cls, paths: Paths, size: int) -> "VisitPlaces":
+    def build(cls, paths: Paths, size: int) -> "VisitPositions":
         """Sort the visits by location."""
         locations = paths.codes % np.int32(size)
-        places = order_by_code(locations, size)
+        positions = order_by_code(locations, size)
         offsets = np.zeros(size + 1, dtype=np.int64)
         np.cumsum(np.bincount(locations, minlength=size), out=offsets[1:])
-        return cls(paths, size, row_of_visits(paths), offsets, places)
+        return cls(paths, size, row_of_visits(paths), offsets, positions)
 
     def count(self, steps: Sequence[tuple[int, Window]]) -> int:
         """How many trajectories make all these visits, in any order.
@@ -154,25 +154,25 @@ class VisitPlaces:
         """How many trajectories make these visits in this order, others in between allowed."""
         if not steps:
             return int(self.paths.weights.sum())
-        places = self._at(*steps[0])
-        reached = places[_first_of_each(self.rows[places])]
+        positions = self._at(*steps[0])
+        reached = positions[_first_of_each(self.rows[positions])]
         for step in steps[1:]:
-            places = self._at(*step)
+            positions = self._at(*step)
             # The earliest later visit that fits leaves the most room for the steps to come.
-            found = np.searchsorted(places, reached, side="right")
-            some = found < len(places)
+            found = np.searchsorted(positions, reached, side="right")
+            some = found < len(positions)
             reached, found = reached[some], found[some]
-            reached = places[found][self.rows[places[found]] == self.rows[reached]]
+            reached = positions[found][self.rows[positions[found]] == self.rows[reached]]
         return int(self.paths.weights[self.rows[reached]].sum())
 
     def _at(self, code: int, window: Window) -> NDArray[np.int64]:
-        places = self.places[self.offsets[code] : self.offsets[code + 1]]
+        positions = self.positions[self.offsets[code] : self.offsets[code + 1]]
         if window is None:
-            return places
-        return places[window[self.paths.codes[places] // self.size]]
+            return positions
+        return positions[window[self.paths.codes[positions] // self.size]]
 
-    def _visitors(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        rows = self.rows[places]
+    def _visitors(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        rows = self.rows[positions]
         return rows[_first_of_each(rows)]
 
 
@@ -204,7 +204,7 @@ class IndexedRelease:
         ends: from the first location to the last.
         steps: from each location to the next.
         search: finds locations by what one types.
-        places: answers questions about an order or about hours.
+        visit_positions: answers questions about an order or about hours.
         walk: walks the prefix tree.
         patterns: the tables of patterns, which fill while one looks at other things.
         mining: fills them.
@@ -221,7 +221,7 @@ class IndexedRelease:
     ends: PairCounts
     steps: PairCounts
     search: LocationSearch
-    places: VisitPlaces
+    visit_positions: VisitPositions
     walk: PrefixWalk
     patterns: PatternTables
     mining: MiningBeside
@@ -254,7 +254,7 @@ class IndexedRelease:
             ends=_most_frequent_first(origin_destination(release)),
             steps=_most_frequent_first(transitions(release)),
             search=LocationSearch.build(universe),
-            places=VisitPlaces.build(release.timed_paths(), len(universe)),
+            visit_positions=VisitPositions.build(release.timed_paths(), len(universe)),
             walk=PrefixWalk(release.timed_paths(), None if has_zones else release.tree),
             patterns=tables,
             mining=mining,

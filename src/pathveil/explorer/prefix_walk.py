@@ -104,10 +104,10 @@ class PrefixWalk:
         node = -1
         for code in prefix:
             start, locations = self._published(node)
-            place = int(np.searchsorted(locations, code))
-            if place == len(locations) or locations[place] != code:
+            position = int(np.searchsorted(locations, code))
+            if position == len(locations) or locations[position] != code:
                 return None
-            node = start + place
+            node = start + position
         return node
 
     def _published(self, node: int) -> tuple[int, NDArray[np.int32]]:
@@ -126,12 +126,12 @@ class PrefixWalk:
         if node is None:
             return [None] * len(codes)
         start, locations = self._published(node)
-        place = np.searchsorted(locations, codes)
-        there = np.flatnonzero(place < len(locations))
-        there = there[locations[place[there]] == codes[there]]
+        position = np.searchsorted(locations, codes)
+        there = np.flatnonzero(position < len(locations))
+        there = there[locations[position[there]] == codes[there]]
         noisy: list[int | None] = [None] * len(codes)
         for index in there.tolist():
-            noisy[index] = self._noisy_count(start + int(place[index]))
+            noisy[index] = self._noisy_count(start + int(position[index]))
         return noisy
 
 
@@ -146,5 +146,5 @@ def _sorted(paths: Paths) -> Paths:
         order = order[np.argsort(step, kind="stable")]
     lengths = paths.lengths[order]
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-    places = np.repeat(paths.offsets[order] - offsets[:-1], lengths) + np.arange(offsets[-1])
-    return Paths(offsets, paths.codes[places], paths.weights[order])
+    positions = np.repeat(paths.offsets[order] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return Paths(offsets, paths.codes[positions], paths.weights[order])

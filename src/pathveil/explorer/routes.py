@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from pathveil.explorer import comparing, counting, listing
-from pathveil.explorer import locations as places
+from pathveil.explorer import comparing, counting, listing, locations
 from pathveil.explorer.answers import Answer
 from pathveil.explorer.asking import Asked, NotThereError, Parameter, choice, whole
 from pathveil.explorer.indexed_release import MOST_ROWS, IndexedRelease
@@ -125,19 +124,26 @@ def _all() -> Iterable[Route]:
         has_csv=False,
     )  # fmt: skip
     yield _one(
-        "/locations", "Locations whose label or name fits a half-typed text.", places.Matches,
-        places.matches,
+        "/locations", "Locations whose label or name fits a half-typed text.", locations.Matches,
+        locations.matches,
         Parameter("q", "What was typed; without it the most visited."), _rows(20),
     )  # fmt: skip
     yield _one(
-        "/map", "Every location that can be placed on a map.", places.Map, places.drawn,
+        "/map", "Every location that can be placed on a map.", locations.Map, locations.drawn,
         has_csv=False,
     )  # fmt: skip
     yield _one(
-        "/visits", "The most visited locations.", places.VisitedTable, places.visited, _rows(20)
+        "/visits",
+        "The most visited locations.",
+        locations.VisitedTable,
+        locations.visited,
+        _rows(20),
     )
     yield _one(
-        "/lengths", "How long the released trajectories are.", places.Lengths, places.lengths
+        "/lengths",
+        "How long the released trajectories are.",
+        locations.Lengths,
+        locations.lengths,
     )
     yield _one(
         "/count", "How many released trajectories visit all of these locations.", counting.Counted,

@@ -12,7 +12,7 @@ trajectories whose location was not kept. So a trajectory that reaches a node is
 the nodes of the next level: its location's if that was kept, else its zone's, else none. The
 children of a node hold disjoint parts of it: they sum to at most the node, at both granularities,
 and inference needs to know nothing of zones. The trajectories that end at a zone node
-are released with the zone as their last known place. A node is expanded if what is left for its
+are released with the zone as their last known location. A node is expanded if what is left for its
 children (a location's noisy count; a zone's, less those of its kept locations) reaches the zones'
 threshold: below that, all that could be found are children that nobody visited.
 
@@ -80,11 +80,11 @@ class HybridLevel:
     """One level: the zones that were kept, and the locations that were kept below them.
 
     Attributes:
-        node: int64, shape (z,), ascending; each zone's parent, by its place among the nodes of the
-            level above that were expanded.
+        node: int64, shape (z,), ascending; each zone's parent, by its position among the nodes of
+            the level above that were expanded.
         zone: int64, shape (z,); from 0.
         zone_count: int64, shape (z,); noisy.
-        inside: int64, shape (k,), ascending; the place of each location's zone among the zones.
+        inside: int64, shape (k,), ascending; the position of each location's zone among the zones.
         location: int32, shape (k,); its code.
         location_count: int64, shape (k,); noisy.
         survivors: zones and locations together, for the engine.
@@ -177,9 +177,9 @@ def grow_hierarchy(
 
 def _below(exact: ExactCounts, expanded: NDArray[np.int64]) -> ExactCounts:
     """The counts below the nodes that are expanded, which are numbered anew."""
-    place = np.searchsorted(expanded, exact.node)
-    kept = np.append(expanded, -1)[place] == exact.node
-    return ExactCounts(place[kept], exact.location[kept], exact.count[kept])
+    at = np.searchsorted(expanded, exact.node)
+    kept = np.append(expanded, -1)[at] == exact.node
+    return ExactCounts(at[kept], exact.location[kept], exact.count[kept])
 
 
 def zone_table(
@@ -225,9 +225,9 @@ def location_table(
         nothing = np.empty(0, dtype=np.int64)
         return NoisyTable(nothing, nothing, 0, epsilon, threshold)
     pair = _zone_cells(exact, taxonomy)
-    place = np.searchsorted(zones.keys, pair)
-    kept = np.append(zones.keys, -1)[place] == pair
-    occupied = starts[place[kept]] + taxonomy.rank[exact.location[kept]]
+    at = np.searchsorted(zones.keys, pair)
+    kept = np.append(zones.keys, -1)[at] == pair
+    occupied = starts[at[kept]] + taxonomy.rank[exact.location[kept]]
     order = np.argsort(occupied)
     return sparse_table(
         [(occupied[order], exact.count[kept][order])],
@@ -281,7 +281,7 @@ def _assemble(
 def _by_depth(
     parent: NDArray[np.int64], code: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """The nodes ordered by (depth, place of the parent, code), and how many each depth has."""
+    """The nodes ordered by (depth, position of the parent, code), and how many each depth has."""
     by_parent = np.lexsort((code, parent))
     first = np.searchsorted(parent[by_parent], np.arange(-1, len(parent) + 1))
     here = by_parent[: first[1]]

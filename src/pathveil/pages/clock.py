@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.pages.listings import Place, Released
+from pathveil.pages.listings import Location, Released
 from pathveil.times.time_grid import DAY, SINCE_MONDAY, WEEKDAYS, TimeGrid, write_moment
 
 MOST_LOCATIONS = 20
@@ -33,7 +33,7 @@ class HeatMap:
         description: what can be seen on it, for those who can't see it.
     """
 
-    rows: tuple[Place, ...]
+    rows: tuple[Location, ...]
     columns: tuple[str, ...]
     counts: NDArray[np.int64]
     title: str
@@ -62,24 +62,24 @@ def count_hours(release: Released, *, locations: int = MOST_LOCATIONS) -> HeatMa
     columns, column = _columns(grid)
     if grid.kind == "day":
         chosen = _most_visited(location, weights, size, locations)
-        places, by = tuple(Place.of(release.universe, code) for code in chosen), "location"
+        named, by = tuple(Location.of(release.universe, code) for code in chosen), "location"
         row_of = np.full(size, -1, dtype=np.int64)
         row_of[chosen] = np.arange(len(chosen))
         row = row_of[location]
     else:
         days, day = _days(grid)
-        places, by = tuple(Place(text, "") for text in days), "day"
+        named, by = tuple(Location(text, "") for text in days), "day"
         row = day[slot]
-    counts = np.zeros((len(places), len(columns)), dtype=np.int64)
+    counts = np.zeros((len(named), len(columns)), dtype=np.int64)
     inside = row >= 0
     np.add.at(counts, (row[inside], column[slot[inside]]), weights[inside])
     return HeatMap(
-        places,
+        named,
         columns,
         counts,
         title=f"Visits by {by} and time of the day ({grid.time_zone})",
         by=by,
-        description=_description(places, columns, counts),
+        description=_description(named, columns, counts),
     )
 
 
@@ -115,7 +115,9 @@ def _days(grid: TimeGrid) -> tuple[Sequence[str], NDArray[np.int64]]:
     return [write_moment("dates", int(date) * DAY)[: len("2024-02-29")] for date in dates], day
 
 
-def _description(rows: Sequence[Place], columns: Sequence[str], counts: NDArray[np.int64]) -> str:
+def _description(
+    rows: Sequence[Location], columns: Sequence[str], counts: NDArray[np.int64]
+) -> str:
     if not counts.any():
         return "No visits were released."
     row, column = np.unravel_index(int(counts.argmax()), counts.shape)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.paths import Paths, WeightedPaths
-from pathveil.pages.listings import Place, isolated, shortened
+from pathveil.pages.listings import Location, isolated, shortened
 from pathveil.promise.explanation import count
 
 LEVELS = 4
@@ -39,7 +39,7 @@ class Cell:
     level: int
     top: float
     height: float
-    prefix: tuple[Place, ...]
+    prefix: tuple[Location, ...]
     merged: int
     count: int
 
@@ -65,7 +65,7 @@ class Cell:
     @property
     def says(self) -> str:
         """All of it in words."""
-        steps = [isolated(place.name or place.label) for place in self.prefix]
+        steps = [isolated(location.name or location.label) for location in self.prefix]
         if self.merged:
             steps.append(self.others)
         return f"{' → '.join(steps)}: {self.count:,}"
@@ -149,9 +149,9 @@ def _cells(release: WeightedPaths, paths: Paths) -> Iterator[Cell]:
         yield from (cell for cell, _ in shown)
         kept = [(cell, child) for cell, child in shown if child >= 0]
         # Only what passes through a cell that is shown has anything to its right.
-        place = np.full(len(level.code), -1, dtype=np.int64)
-        place[[child for _, child in kept]] = np.arange(len(kept))
-        node = place[level.node]
+        position = np.full(len(level.code), -1, dtype=np.int64)
+        position[[child for _, child in kept]] = np.arange(len(kept))
+        node = position[level.node]
         longer = (node >= 0) & (paths.lengths[rows] > number)
         rows, node, parents = rows[longer], node[longer], [cell for cell, _ in kept]
         if not len(rows):
@@ -196,7 +196,7 @@ def _stacked(
         below, top = parent.level + 1, parent.top
         for child in order[first[number] : first[number + 1]].tolist():
             size = int(level.counts[child])
-            prefix = (*parent.prefix, Place.of(release.universe, int(level.code[child])))
+            prefix = (*parent.prefix, Location.of(release.universe, int(level.code[child])))
             stacked.append((Cell(below, top, scale * size, prefix, 0, size), child))
             top += scale * size
         size, others = int(rest[number]), int(merged[number])

@@ -16,7 +16,7 @@ _ISOLATE, _END = "\u2068", "\u2069"
 MOST_LENGTHS = 24
 SHOWN = 20
 LONGEST = 4
-_MINED = 200  # of which those that stay in one place are left out
+_MINED = 200  # of which those that stay in one location are left out
 MOST_VISITS = 20_000_000
 
 
@@ -50,7 +50,7 @@ class Released(WeightedPaths, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """A location of the universe.
 
     Attributes:
@@ -62,7 +62,7 @@ class Place:
     name: str
 
     @classmethod
-    def of(cls, universe: Universe, code: int) -> "Place":
+    def of(cls, universe: Universe, code: int) -> "Location":
         """The location with this code."""
         return cls(universe.labels[code], universe.names[code] if universe.names else "")
 
@@ -107,7 +107,7 @@ def length_rows(release: WeightedPaths, most: int = MOST_LENGTHS) -> list[tuple[
     return shown
 
 
-# The most frequent sequential patterns, for the page: those that lead from place to place.
+# The most frequent sequential patterns, for the page: those that lead from one location to another.
 #
 # Bounded by the size of the work and not by a clock, for a bundle is checked by writing its page
 # again: the same release must always give the same text.
@@ -118,11 +118,11 @@ class Journey:
     """A pattern.
 
     Attributes:
-        places: in their order; other places may lie between.
+        locations: in their order; other ones may lie between.
         support: how many released trajectories contain it.
     """
 
-    places: tuple[Place, ...]
+    locations: tuple[Location, ...]
     support: int
 
 
@@ -138,7 +138,7 @@ def top_journeys(release: WeightedPaths) -> list[Journey] | None:
     telling = [pattern for pattern in found if len(set(pattern.locations)) > 1]
     return [
         Journey(
-            tuple(Place.of(universe, code) for code in universe.codes(pattern.locations)),
+            tuple(Location.of(universe, code) for code in universe.codes(pattern.locations)),
             pattern.support,
         )
         for pattern in telling[:SHOWN]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pathveil.analysis.flows import transitions
 from pathveil.core.paths import WeightedPaths
-from pathveil.pages.listings import Place
+from pathveil.pages.listings import Location
 from pathveil.pages.map import WIDTH, place
 from pathveil.promise.explanation import count
 
@@ -83,11 +83,11 @@ def strongest_moves(release: WeightedPaths, most: int) -> Moves:
     return Moves(pairs.first[chosen], pairs.second[chosen], pairs.counts[chosen])
 
 
-def moves_table(release: WeightedPaths, moves: Moves) -> list[tuple[Place, Place, int]]:
+def moves_table(release: WeightedPaths, moves: Moves) -> list[tuple[Location, Location, int]]:
     """The first rows: from, to, how often."""
     universe = release.universe
     return [
-        (Place.of(universe, a), Place.of(universe, b), made)
+        (Location.of(universe, a), Location.of(universe, b), made)
         for a, b, made in zip(
             moves.first[:MOST_MOVES].tolist(),
             moves.second[:MOST_MOVES].tolist(),
@@ -105,7 +105,7 @@ def draw_moves(release: WeightedPaths, moves: Moves) -> MovesMap | None:
     x, y = np.full((2, len(release.universe)), np.nan)
     x[placed.codes], y[placed.codes] = placed.x, placed.y
     ends = np.stack((x[moves.first], y[moves.first], x[moves.second], y[moves.second]), axis=1)
-    # NaN, a place without coordinates, is at no distance.
+    # NaN, a location without coordinates, is at no distance.
     apart = np.hypot(ends[:, 2] - ends[:, 0], ends[:, 3] - ends[:, 1]) >= _SHORTEST
     drawn = np.flatnonzero(apart)
     if not len(drawn):
@@ -133,8 +133,8 @@ def _line(
     a, b, c, d = map(float, ends)
     middle = ((a + c) / 2 - _BEND * (d - b), (b + d) / 2 + _BEND * (c - a))
     made = int(moves.counts[number])
-    origin = Place.of(release.universe, int(moves.first[number]))
-    destination = Place.of(release.universe, int(moves.second[number]))
+    origin = Location.of(release.universe, int(moves.first[number]))
+    destination = Location.of(release.universe, int(moves.second[number]))
     return Line(
         path=f"M{a:.0f} {b:.0f}Q{middle[0]:.0f} {middle[1]:.0f} {c:.0f} {d:.0f}",
         width=_width(made, most),

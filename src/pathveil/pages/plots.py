@@ -10,7 +10,7 @@ from pathveil.errors import ParameterError, QueryError
 from pathveil.pages.clock import count_hours
 from pathveil.pages.icicle import HEIGHT as ICICLE_HEIGHT
 from pathveil.pages.icicle import Cell, draw_icicle
-from pathveil.pages.listings import MOST_LENGTHS, Place, Released, length_rows, shortened
+from pathveil.pages.listings import MOST_LENGTHS, Location, Released, length_rows, shortened
 from pathveil.pages.moves import Moves, strongest_moves
 
 Rows = Sequence[Mapping[str, object]]
@@ -79,7 +79,7 @@ def icicle_chart(release: Released) -> Any:
             "centre": cell.level - 0.97,
             "text": _text(cell),
             "prefix": " → ".join(
-                [place.name or place.label for place in cell.prefix]
+                [location.name or location.label for location in cell.prefix]
                 + ([cell.others] if cell.merged else [])
             ),
             "count": cell.count,
@@ -197,15 +197,15 @@ def _points(release: Released, moves: Moves) -> list[dict[str, object]]:
     joined = np.unique(np.concatenate((moves.first, moves.second))).tolist()
     return [
         {
-            "location": place.label,
-            "name": place.name,
+            "location": location.label,
+            "name": location.name,
             "visits": int(counts[code]),
             "longitude": where[code][0],
             "latitude": where[code][1],
         }
         for code in joined
         if code in where
-        for place in (Place.of(release.universe, code),)
+        for location in (Location.of(release.universe, code),)
     ]
 
 
@@ -246,7 +246,11 @@ class Plots:
         """
         alt, universe = altair(), self._release.universe
         rows = [
-            {"location": label, "name": Place.of(universe, universe.code(label)).name, "count": n}
+            {
+                "location": label,
+                "name": Location.of(universe, universe.code(label)).name,
+                "count": n,
+            }
             for label, n in visits(self._release).to_rows(universe, limit=check_most(most))
         ]
         bars = (
@@ -332,8 +336,8 @@ class Plots:
             raise QueryError("The release has no times; publish with a time grid to see hours.")
         alt = altair()
         rows = [
-            {"row": place.label, "name": place.name, "time": time, "count": count}
-            for place, counts in zip(hours.rows, hours.counts.tolist(), strict=True)
+            {"row": location.label, "name": location.name, "time": time, "count": count}
+            for location, counts in zip(hours.rows, hours.counts.tolist(), strict=True)
             for time, count in zip(hours.columns, counts, strict=True)
         ]
         cells = (

@@ -12,7 +12,14 @@ from pathveil.analysis.flows import visits
 from pathveil.pages.clock import HeatMap, count_hours
 from pathveil.pages.expected_error import ExpectedError, expected_error
 from pathveil.pages.icicle import draw_icicle
-from pathveil.pages.listings import Place, Released, isolated, length_rows, shortened, top_journeys
+from pathveil.pages.listings import (
+    Location,
+    Released,
+    isolated,
+    length_rows,
+    shortened,
+    top_journeys,
+)
 from pathveil.pages.map import draw_map
 from pathveil.pages.moves import MOST_LINES, draw_moves, moves_table, strongest_moves
 from pathveil.pages.templating import templates
@@ -95,14 +102,14 @@ def _environment() -> "Environment":
     return environment
 
 
-def _most_visited(release: Released) -> list[tuple[Place, int]]:
+def _most_visited(release: Released) -> list[tuple[Location, int]]:
     universe = release.universe
     rows = visits(release).to_rows(universe, limit=MOST_VISITED)
-    return [(Place.of(universe, universe.code(label)), count) for label, count in rows]
+    return [(Location.of(universe, universe.code(label)), count) for label, count in rows]
 
 
 def _errors(
-    release: Released, trajectories: int, most_visited: list[tuple[Place, int]]
+    release: Released, trajectories: int, most_visited: list[tuple[Location, int]]
 ) -> ExpectedError | None:
     table = release.error_table
     if table is None or not most_visited:

@@ -1,8 +1,8 @@
-"""Actions: at each step a trajectory stays, goes back, returns to an older place, goes on, or ends.
+"""Actions: at each step one stays, goes back, returns to an older location, goes on, or ends.
 
 A cell is (previous action, number of distinct locations so far, action). Only the first ``steps``
 steps after the first location count, the end being one: a trajectory adds at most ``steps``.
-No location is named, so a few hundred cells say how people come back to places.
+No location is named, so a few hundred cells say how people come back.
 """
 
 from collections.abc import Iterator, Sequence
@@ -61,7 +61,8 @@ class Actions(Statistic):
         for step, there in enumerate([*locations, None][: cap + 1]):
             past = locations[:step]
             if past:
-                here, before = past[-1], [place for place in past if place != past[-1]][-1:]
+                here = past[-1]
+                before = [location for location in past if location != here][-1:]
                 if there is None:
                     action = END
                 elif there == here:

@@ -22,7 +22,7 @@ class LastLocations(OneCell):
         return scope.universe_size
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int32]:
-        """The last location; an unnamed place has no cell."""
+        """The last location; an unnamed location has no cell."""
         cell = np.full(len(rows.some), -1, dtype=np.int32)
         cell[rows.some] = rows.codes[rows.offsets[1:][rows.some] - 1]
         return np.where(cell < rows.size, cell, np.int32(-1))

@@ -62,10 +62,10 @@ class Moves(Statistic):
         for location, _ in visits:
             if location not in seen and len(seen) < cap:
                 seen.append(location)
-                there = scope.place(location)
+                there = scope.position_of(location)
                 if before is not None and there is not None:
                     yield before * scope.named + there
-            before = scope.place(location)
+            before = scope.position_of(location)
 
     def invented(self, scope: Scope) -> Fraction:
         """Few against the moves from each candidate."""
@@ -82,7 +82,7 @@ class Moves(Statistic):
 def move_cells(
     visited: NDArray[np.int32], reached_from: NDArray[np.int32], universe_size: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The (row, cell) pairs, from·|L| + to; moves from or to an unnamed place have no cell."""
+    """The (row, cell) pairs, from·|L| + to; moves from or to an unnamed location have no cell."""
     rows = np.empty(visited.size, dtype=np.int32)
     cells = np.empty(visited.size, dtype=np.int64)
     found = 0

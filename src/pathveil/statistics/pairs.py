@@ -57,8 +57,8 @@ class Pairs(Statistic):
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """Pairs with other locations have no cell."""
         first = list(dict.fromkeys(visit.location for visit in visits))[:cap]
-        places = sorted(p for p in map(scope.place, first) if p is not None)
-        return (low * scope.named + high for low, high in combinations(places, 2))
+        positions = sorted(p for p in map(scope.position_of, first) if p is not None)
+        return (low * scope.named + high for low, high in combinations(positions, 2))
 
     def invented(self, scope: Scope) -> Fraction:
         """Few against the pairs that occur."""
@@ -154,7 +154,7 @@ def _listed_pairs(
                 break
             for j in range(i):
                 low, high = min(visited[row, j], there), max(visited[row, j], there)
-                if high >= size:  # an unnamed place
+                if high >= size:  # an unnamed location
                     continue
                 start, stop = pair_starts[low], pair_starts[low + 1]
                 while start < stop:

@@ -62,12 +62,12 @@ class PrefixTreeLevel(OneCell):
             above = scope.levels[self.level - 2]
             cells = LEVELS[self.level - 2].cell(rows, scope)
             node = _passed(cells, above.keys, opened(scope, self.level - 1), scope.named)
-        return _children(rows.offsets, rows.places, node, self.level, scope.named)
+        return _children(rows.offsets, rows.positions, node, self.level, scope.named)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """From the root, one published level after the other."""
         end = scope.named
-        path = [*(scope.place(visit.location) for visit in visits), end] if visits else []
+        path = [*(scope.position_of(visit.location) for visit in visits), end] if visits else []
         node = 0
         for table, label in zip(scope.levels[: self.level - 1], path, strict=False):
             going_on = [key for key in table.keys.tolist() if key % (end + 1) != end]
@@ -79,9 +79,9 @@ class PrefixTreeLevel(OneCell):
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """The counts as they are; the synthesis knows more, of all levels together."""
-        places = table.keys % (scope.named + 1) < scope.named
-        counts = table.counts[places].astype(np.float64)
-        return Estimates(counts, np.full(len(counts), 2 * table.scale**2), table.keys[places])
+        is_location = table.keys % (scope.named + 1) < scope.named
+        counts = table.counts[is_location].astype(np.float64)
+        return Estimates(counts, np.full(len(counts), 2 * table.scale**2), table.keys[is_location])
 
     def compared(self) -> Sequence[Statistic]:
         """The top level: first locations. The synthesis starts from the others as they are."""
@@ -97,7 +97,7 @@ def opened(scope: Scope, level: int) -> NDArray[np.int64]:
 @compiled
 def _children(
     offsets: NDArray[np.int64],
-    places: NDArray[np.int32],
+    positions: NDArray[np.int32],
     node: NDArray[np.int64],
     level: int,
     end: int,
@@ -109,9 +109,9 @@ def _children(
             continue
         length = offsets[row + 1] - offsets[row]
         if length >= level:
-            place = places[offsets[row] + level - 1]
-            if place < end:
-                cells[row] = node[row] * (end + 1) + place
+            position = positions[offsets[row] + level - 1]
+            if position < end:
+                cells[row] = node[row] * (end + 1) + position
         elif length == level - 1:
             cells[row] = node[row] * (end + 1) + end
     return cells

@@ -37,12 +37,12 @@ class Reach(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """The reach; an empty row has none."""
-        return np.where(rows.some, reach_cells(rows.offsets, rows.places, scope.bit), -1)
+        return np.where(rows.some, reach_cells(rows.offsets, rows.positions, scope.bit), -1)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """Two sets."""
         if visits:
-            named = {scope.place(visit.location) for visit in visits} - {None}
+            named = {scope.position_of(visit.location) for visit in visits} - {None}
             popular = named & set(scope.popular.tolist())
             longer = sum(int(end) < len(named) for end in DISTINCT_ENDS)
             yield (longer + bool(named)) * POPULAR_BINS + min(len(popular), POPULAR_BINS - 1)

@@ -125,7 +125,7 @@ def shape_cells(
 def distinct_locations(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int
 ) -> NDArray[np.int64]:
-    """How many different locations each trajectory visits; unnamed places all differ."""
+    """How many different locations each trajectory visits; unnamed locations all differ."""
     last_seen = np.full(universe_size, -1, dtype=np.int64)
     distinct = np.zeros(len(offsets) - 1, dtype=np.int64)
     for row in range(len(offsets) - 1):

@@ -43,7 +43,7 @@ class Bound(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """One visit, for oracles: a location's code, or a name of its own for an unnamed place."""
+    """One visit, for oracles: a location's code, or a name of its own for an unnamed location."""
 
     location: int | str
     slot: int = 0
@@ -79,10 +79,10 @@ class Scope:
         bit[self.popular] = np.arange(len(self.popular), dtype=np.int8)
         return bit
 
-    def place(self, location: int | str) -> int | None:
+    def position_of(self, location: int | str) -> int | None:
         """For oracles: the position of a location among the candidates."""
-        places = {code: place for place, code in enumerate(self.candidates.tolist())}
-        return places.get(location) if isinstance(location, int) else None
+        positions = {code: position for position, code in enumerate(self.candidates.tolist())}
+        return positions.get(location) if isinstance(location, int) else None
 
     def of_candidates(self) -> "Scope":
         """The scope of synthetic trajectories, whose locations are positions of candidates."""
@@ -96,7 +96,7 @@ class Rows:
     Attributes:
         offsets: int64; where each row begins, and the end.
         codes: int32; the locations of all rows. In synthetic trajectories ``size`` stands for an
-            unnamed place: somewhere too rare to be named. Every visit to it is one to a new place.
+            unnamed location: somewhere too rare to be named. Every visit to it is to a new one.
         size: the number of locations.
         slots: int32; the time slot of each visit, never decreasing in a row; None without times.
         position: int32, shape (size + 2,); location code → position among the candidates, or how
@@ -131,12 +131,12 @@ class Rows:
         return self.slots
 
     @property
-    def places(self) -> NDArray[np.int32]:
+    def positions(self) -> NDArray[np.int32]:
         """int32; positions among the candidates, or their number for any other location."""
         if self.position is None:
             return self.codes
         position = self.position
-        return self.once("places", lambda: position[self.codes])
+        return self.once("positions", lambda: position[self.codes])
 
     def first_visits(self, most: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """`first_visits` as positions among the candidates."""
@@ -266,9 +266,9 @@ class Statistic(ABC):
         found, cells = self.row_cells(rows, scope, cap)
         if keys is None:
             return found, cells
-        place = np.searchsorted(keys, cells)
-        is_listed = np.append(keys, -1)[place] == cells
-        return found[is_listed], place[is_listed]
+        at = np.searchsorted(keys, cells)
+        is_listed = np.append(keys, -1)[at] == cells
+        return found[is_listed], at[is_listed]
 
 
 class OneCell(Statistic):

@@ -1,6 +1,7 @@
-"""Visit slots: the candidate and the time slot of each of the first ``cap`` visits, place·T + slot.
+"""Visit slots: the candidate and the time slot of each of the first ``cap`` visits.
 
-A trajectory adds at most ``cap``, and all of it to one cell if it stays where it is in one slot.
+A cell is candidate·T + slot. A trajectory adds at most ``cap``, and all of it to one cell if it
+stays where it is in one slot.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,19 +51,21 @@ class VisitSlots(Statistic):
 
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
         """At most ``cap`` for each row."""
-        return visit_slots(rows.offsets, rows.places, rows.timed, scope.named, scope.slots, cap)
+        return visit_slots(rows.offsets, rows.positions, rows.timed, scope.named, scope.slots, cap)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """Visits to other locations have no cell."""
-        places = [(scope.place(visit.location), visit.slot) for visit in visits[:cap]]
-        return (place * scope.slots + slot for place, slot in places if place is not None)
+        positions = [(scope.position_of(visit.location), visit.slot) for visit in visits[:cap]]
+        return (
+            position * scope.slots + slot for position, slot in positions if position is not None
+        )
 
     def invented(self, scope: Scope) -> Fraction:
         """Few against the cells that occur."""
         return INVENTED_SLOTS
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
-        """All listed cells, also those that are probably empty: a place may dislike a slot."""
+        """All listed cells, also those that are probably empty: a location may dislike a slot."""
         found = sparse_estimates(
             table.counts, table.scale, hidden=table.hidden, threshold=table.threshold
         )
@@ -72,17 +75,17 @@ class VisitSlots(Statistic):
 @compiled
 def visit_slots(
     offsets: NDArray[np.int64],
-    places: NDArray[np.int32],
+    positions: NDArray[np.int32],
     slots: NDArray[np.int32],
     named: int,
     count: int,
     most: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The (row, cell) pairs; visits to unnamed places have no cell.
+    """The (row, cell) pairs; visits to unnamed locations have no cell.
 
     Args:
         offsets: int64; where each row begins, and the end.
-        places: int32; positions among the candidates, or ``named`` for any other place.
+        positions: int32; positions among the candidates, or ``named`` for any other location.
         slots: int32; the slot of each visit.
         named: the number of candidates.
         count: T.
@@ -93,9 +96,9 @@ def visit_slots(
     found = 0
     for row in range(len(offsets) - 1):
         for i in range(offsets[row], min(offsets[row] + most, offsets[row + 1])):
-            if places[i] < named:
+            if positions[i] < named:
                 rows[found] = row
-                cells[found] = np.int64(places[i]) * count + slots[i]
+                cells[found] = np.int64(positions[i]) * count + slots[i]
                 found += 1
     return rows[:found].copy(), cells[:found].copy()
 

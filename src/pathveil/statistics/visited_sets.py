@@ -39,14 +39,14 @@ class VisitedSets(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """The set; an empty row has none."""
-        return np.where(rows.some, visited_sets(rows.offsets, rows.places, scope.bit), -1)
+        return np.where(rows.some, visited_sets(rows.offsets, rows.positions, scope.bit), -1)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """One bit for each popular location."""
         if visits:
-            named = {scope.place(visit.location) for visit in visits}
+            named = {scope.position_of(visit.location) for visit in visits}
             yield sum(
-                1 << bit for bit, place in enumerate(scope.popular.tolist()) if place in named
+                1 << bit for bit, popular in enumerate(scope.popular.tolist()) if popular in named
             )
 
     def invented(self, scope: Scope) -> Fraction:
@@ -73,9 +73,9 @@ def visited_sets(
     for row in range(len(sets)):
         visited = 0
         for i in range(offsets[row], offsets[row + 1]):
-            place = bit[codes[i]]
-            if place >= 0:
-                visited |= 1 << place
+            number = bit[codes[i]]
+            if number >= 0:
+                visited |= 1 << number
         sets[row] = visited
     return sets
 

@@ -53,7 +53,7 @@ class Visits(Statistic):
         return visit_cells(rows.offsets, rows.codes, rows.size, cap)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
-        """An unnamed place takes a turn but has no cell."""
+        """An unnamed location takes a turn but has no cell."""
         times, taken = Counter[int | str](), 0
         for location, _ in visits:
             times[location] += 1

@@ -29,7 +29,7 @@ _DEEPEST = 3  # boarding area, platform, station
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Stop:
     """One row of stops.txt.
 
     Attributes:
@@ -51,7 +51,7 @@ class Place:
     where: str
 
 
-def read_places(path: Path) -> list[Place]:
+def read_stops(path: Path) -> list[Stop]:
     """All rows of a feed's stops, checked.
 
     Args:
@@ -60,43 +60,43 @@ def read_places(path: Path) -> list[Place]:
     Raises:
         UniverseError: if the feed is malformed; the message names the file and the line.
     """
-    places = list(_places(*_stops_text(path)))
-    _check_parents(places)
-    return places
+    stops = list(_stops(*_stops_text(path)))
+    _check_parents(stops)
+    return stops
 
 
-def places_at(places: list[Place], level: Level) -> tuple[list[Place], dict[str, str]]:
-    """The places of a universe, and which id in the data stands for which of them.
+def stops_at(stops: list[Stop], level: Level) -> tuple[list[Stop], dict[str, str]]:
+    """The stops of a universe, and which id in the data stands for which of them.
 
     Args:
-        places: what `read_places` gives.
+        stops: what `read_stops` gives.
         level: "stops" keeps every stop and every station (location types 0 and 1); "stations"
             the stations only (1); "merged" the stations, and the stops that belong to none.
             Entrances, generic nodes and boarding areas (2 to 4) are never kept.
 
     Returns:
-        The places, in the order of the feed; and at the levels "stations" and "merged" the
+        The stops, in the order of the feed; and at the levels "stations" and "merged" the
         station of every id that belongs to one.
     """
     if level not in LEVELS:
         raise ParameterError(f"The level of a GTFS universe is one of {', '.join(LEVELS)}.")
     if level == "stops":
-        return [place for place in places if place.kind in (_STOP, _STATION)], {}
-    by_id = {place.stop_id: place for place in places}
+        return [stop for stop in stops if stop.kind in (_STOP, _STATION)], {}
+    by_id = {stop.stop_id: stop for stop in stops}
     station = {
-        place.stop_id: root.stop_id
-        for place in places
-        if (root := _root(place, by_id)) is not place and root.kind == _STATION
+        stop.stop_id: root.stop_id
+        for stop in stops
+        if (root := _root(stop, by_id)) is not stop and root.kind == _STATION
     }
     kinds = (_STATION,) if level == "stations" else (_STOP, _STATION)
-    kept = [place for place in places if place.kind in kinds and place.stop_id not in station]
+    kept = [stop for stop in stops if stop.kind in kinds and stop.stop_id not in station]
     return kept, station
 
 
-def _root(place: Place, by_id: dict[str, Place]) -> Place:
+def _root(stop: Stop, by_id: dict[str, Stop]) -> Stop:
     for _ in range(_DEEPEST):
-        place = by_id.get(place.parent, place)
-    return place
+        stop = by_id.get(stop.parent, stop)
+    return stop
 
 
 def _stops_text(path: Path) -> tuple[str, str]:
@@ -138,7 +138,7 @@ def _is_stops(name: str) -> bool:
     return name.rsplit("/", 1)[-1] == STOPS_FILE and not name.startswith("__MACOSX")
 
 
-def _places(text: str, where: str) -> Iterator[Place]:
+def _stops(text: str, where: str) -> Iterator[Stop]:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] | None = None
     line = 1
@@ -152,7 +152,7 @@ def _places(text: str, where: str) -> Iterator[Place]:
             elif len(row) != len(header):
                 raise UniverseError(f"{at}: {len(row)} cells, but the header has {len(header)}.")
             else:
-                yield _place(dict(zip(header, row, strict=True)), at)
+                yield _stop(dict(zip(header, row, strict=True)), at)
     except csv.Error as error:
         raise UniverseError(f"{where}, line {line}: not well-formed CSV ({error}).") from None
     if header is None:
@@ -167,7 +167,7 @@ def _checked_header(header: list[str], at: str) -> list[str]:
     return header
 
 
-def _place(cells: dict[str, str], at: str) -> Place:
+def _stop(cells: dict[str, str], at: str) -> Stop:
     stop_id = cells["stop_id"]
     if not stop_id.strip():
         raise UniverseError(f"{at}: the stop_id is empty.")
@@ -179,7 +179,7 @@ def _place(cells: dict[str, str], at: str) -> Place:
     if (latitude != latitude) != (longitude != longitude):  # noqa: PLR0124  (NaN is not itself)
         raise UniverseError(f"{at}: a latitude or a longitude is there without the other.")
     parent = cells.get("parent_station", "").strip()
-    return Place(stop_id, cells.get("stop_name", "").strip(), latitude, longitude, kind, parent, at)
+    return Stop(stop_id, cells.get("stop_name", "").strip(), latitude, longitude, kind, parent, at)
 
 
 def _degrees(cells: dict[str, str], column: str, limit: float, at: str) -> float:
@@ -197,26 +197,26 @@ def _degrees(cells: dict[str, str], column: str, limit: float, at: str) -> float
     return value
 
 
-def _check_parents(places: list[Place]) -> None:
+def _check_parents(stops: list[Stop]) -> None:
     """Ids are unique, and parents are what GTFS says they must be."""
-    by_id: dict[str, Place] = {}
-    for place in places:
-        if place.stop_id in by_id:
+    by_id: dict[str, Stop] = {}
+    for stop in stops:
+        if stop.stop_id in by_id:
             raise UniverseError(
-                f"{place.where}: the stop_id {place.stop_id[:80]!r} is already used "
-                f"({by_id[place.stop_id].where})."
+                f"{stop.where}: the stop_id {stop.stop_id[:80]!r} is already used "
+                f"({by_id[stop.stop_id].where})."
             )
-        by_id[place.stop_id] = place
-    for place in places:
-        if not place.parent:
+        by_id[stop.stop_id] = stop
+    for stop in stops:
+        if not stop.parent:
             continue
-        parent = by_id.get(place.parent)
-        wanted = _STOP if place.kind == _BOARDING_AREA else _STATION
-        if place.kind == _STATION:
-            raise UniverseError(f"{place.where}: a station can't have a parent_station.")
+        parent = by_id.get(stop.parent)
+        wanted = _STOP if stop.kind == _BOARDING_AREA else _STATION
+        if stop.kind == _STATION:
+            raise UniverseError(f"{stop.where}: a station can't have a parent_station.")
         if parent is None or parent.kind != wanted:
             what = "platform" if wanted == _STOP else "station"
             raise UniverseError(
-                f"{place.where}: the parent_station {place.parent[:80]!r} is not a {what} of this "
+                f"{stop.where}: the parent_station {stop.parent[:80]!r} is not a {what} of this "
                 "feed."
             )

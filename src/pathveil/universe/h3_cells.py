@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pathveil.errors import UniverseError
 from pathveil.universe.coordinates import MOST_CELLS, Box, check_number_of_cells
-from pathveil.universe.h3_raster import UNSURE, H3Raster, places_in
+from pathveil.universe.h3_raster import UNSURE, H3Raster, positions_in
 from pathveil.universe.universe_file import open_public
 
 FINEST = 15
@@ -58,11 +58,11 @@ class H3Cells:
         """The code of each point's cell; see `pathveil.universe.coordinates.Cells`."""
         raster = self._raster if len(latitude) >= _MANY_POINTS else None
         if raster is None:
-            return places_in(self.numbers, self._look_up(latitude, longitude))
+            return positions_in(self.numbers, self._look_up(latitude, longitude))
         codes = raster.codes(latitude, longitude)
         open_points = np.flatnonzero(codes == UNSURE)
         found = self._look_up(latitude[open_points], longitude[open_points])
-        codes[open_points] = places_in(self.numbers, found)
+        codes[open_points] = positions_in(self.numbers, found)
         return codes
 
     @cached_property

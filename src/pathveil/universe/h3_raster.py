@@ -35,7 +35,7 @@ class H3Raster:
         west: its western edge.
         step_north: the height of a pixel, degrees.
         step_east: its width.
-        guesses: int32, shape (rows, columns); the cell of each pixel's middle, by its place in
+        guesses: int32, shape (rows, columns); the cell of each pixel's middle, by its position in
             what follows: the m cells that any pixel's middle lies in, those of the cover or not.
         code: int32, shape (m,); the code of each of these cells, `OUTSIDE` for others.
         inward: float64, shape (m, 6, 3); of each cell's sides the unit vector that points inside.
@@ -78,7 +78,7 @@ class H3Raster:
         cells, which = np.unique(middles, return_inverse=True)
         inward, margin = _edges([h3.cell_to_boundary(cell) for cell in cells.tolist()])
         guesses = which.astype(np.int32).reshape(shape)
-        return cls(south, west, *steps, guesses, places_in(numbers, cells), inward, margin)
+        return cls(south, west, *steps, guesses, positions_in(numbers, cells), inward, margin)
 
     def codes(
         self, latitude: NDArray[np.float64], longitude: NDArray[np.float64]
@@ -91,10 +91,10 @@ class H3Raster:
         return codes
 
 
-def places_in(numbers: NDArray[np.uint64], cells: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """The place of each cell among rising numbers, `OUTSIDE` if it is not one of them."""
-    place = np.minimum(np.searchsorted(numbers, cells), len(numbers) - 1)
-    return np.where(numbers[place] == cells, place, OUTSIDE).astype(np.int32)
+def positions_in(numbers: NDArray[np.uint64], cells: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """The position of each cell among rising numbers, `OUTSIDE` if it is not one of them."""
+    position = np.minimum(np.searchsorted(numbers, cells), len(numbers) - 1)
+    return np.where(numbers[position] == cells, position, OUTSIDE).astype(np.int32)
 
 
 @njit(cache=True, nogil=True)

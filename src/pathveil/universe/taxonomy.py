@@ -103,7 +103,7 @@ class Taxonomy:
 
     @cached_property
     def rank(self) -> NDArray[np.int64]:
-        """The place of each location within its zone, from 0; int64, shape (|L|,)."""
+        """The position of each location within its zone, from 0; int64, shape (|L|,)."""
         rank = np.empty(self.locations, dtype=np.int64)
         rank[self.members] = np.arange(self.locations) - np.repeat(self.starts, self.sizes)
         return rank

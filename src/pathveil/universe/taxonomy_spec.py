@@ -71,11 +71,11 @@ def _parents(universe: Universe, steps: int) -> list[str]:
 
 
 def _of_stations(feed: Path, universe: Universe) -> Taxonomy:
-    from pathveil.universe.gtfs import places_at, read_places
+    from pathveil.universe.gtfs import read_stops, stops_at
 
-    places = read_places(feed)
-    _, station = places_at(places, "merged")
-    known = {place.stop_id for place in places}
+    stops = read_stops(feed)
+    _, station = stops_at(stops, "merged")
+    known = {stop.stop_id for stop in stops}
     missing = next((label for label in universe.labels if label not in known), None)
     if missing is not None:
         raise UniverseError(f"The feed {feed} has no stop {missing[:80]!r} of the universe.")

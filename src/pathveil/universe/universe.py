@@ -121,18 +121,18 @@ class Universe:
         Raises:
             UniverseError: if the feed is malformed; the message says on which line.
         """
-        from pathveil.universe.gtfs import places_at, read_places
+        from pathveil.universe.gtfs import read_stops, stops_at
         from pathveil.universe.specification import file_origin
 
-        places, stations = places_at(read_places(Path(feed)), level)
-        if not places:
+        stops, stations = stops_at(read_stops(Path(feed)), level)
+        if not stops:
             raise UniverseError(f"The feed {feed} has no {level}.")
-        kept = {place.stop_id for place in places}
+        kept = {stop.stop_id for stop in stops}
         return cls(
-            [place.stop_id for place in places],
-            names=[place.name for place in places],
-            latitude=[place.latitude for place in places],
-            longitude=[place.longitude for place in places],
+            [stop.stop_id for stop in stops],
+            names=[stop.name for stop in stops],
+            latitude=[stop.latitude for stop in stops],
+            longitude=[stop.longitude for stop in stops],
             origin=file_origin("gtfs" if level == "stops" else f"gtfs-{level}", Path(feed)),
             aliases={below: station for below, station in stations.items() if station in kept},
         )

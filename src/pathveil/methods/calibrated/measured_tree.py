@@ -26,14 +26,16 @@ def measured_tree(
     parents, labels, levels, counts = [], [], [], []
     start, position = 0, np.zeros(1, dtype=np.int64)
     for depth, level in enumerate(levels_measured, start=1):
-        places = level.label != end
-        parents.append(position[level.parent[places]] if depth > 1 else np.full(places.sum(), -1))
-        labels.append(measurements.candidates[level.label[places]])
-        levels.append(np.full(places.sum(), depth))
-        counts.append(level.table.counts[places])
+        is_location = level.label != end
+        parents.append(
+            position[level.parent[is_location]] if depth > 1 else np.full(is_location.sum(), -1)
+        )
+        labels.append(measurements.candidates[level.label[is_location]])
+        levels.append(np.full(is_location.sum(), depth))
+        counts.append(level.table.counts[is_location])
         # Where the nodes of this level stand in the whole tree; ends stand nowhere.
-        position = np.cumsum(places) - 1 + start
-        start += int(places.sum())
+        position = np.cumsum(is_location) - 1 + start
+        start += int(is_location.sum())
     tree = NoisyPrefixTree(
         parent=_joined(parents),
         location=_joined(labels).astype(np.int32),

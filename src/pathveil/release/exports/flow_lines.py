@@ -31,12 +31,12 @@ _LINE = np.dtype(
 _LITTLE_ENDIAN, _LINE_STRING = 1, 2
 
 
-# Flows as lines on a map: from one place to another, and how many.
+# Flows as lines on a map: from one location to another, and how many.
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FlowLines:
-    """Flows between two different places, by their location codes in ascending order.
+    """Flows between two different locations, by their location codes in ascending order.
 
     Attributes:
         origin: labels, n of them.
@@ -55,7 +55,7 @@ class FlowLines:
 def flow_lines(release: Published, flows: str) -> FlowLines:
     """The flows of a release that have a line.
 
-    Staying in one place has none, nor has a flow from or to a place without coordinates.
+    Staying in one location has none, nor has a flow from or to a location without coordinates.
 
     Args:
         release: what was published.

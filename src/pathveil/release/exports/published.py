@@ -64,7 +64,7 @@ class ColumnNames:
 
     Attributes:
         trajectory: the number of the released trajectory, from 1; one name or several.
-        order: the place of the visit in its trajectory, from 1.
+        order: the position of the visit in its trajectory, from 1.
         location: the label.
         name: the location's display name, if the universe has names.
         latitude: degrees north, if the universe has coordinates.

@@ -49,7 +49,7 @@ class VisitRows:
 
     Attributes:
         trajectory: int64, shape (n,); the number of the trajectory, from 1.
-        order: int32, shape (n,); the place in it, from 1.
+        order: int32, shape (n,); the position in it, from 1.
         location: int32, shape (n,); location codes.
         slot: int32, shape (n,); slots of the time grid. None without times.
     """
@@ -67,7 +67,7 @@ def visit_rows(release: Published) -> Iterator[VisitRows]:
 
 
 def _visit_rows(release: Published) -> Iterator[VisitRows]:
-    paths, places = release.timed_paths(), len(release.universe)
+    paths, locations = release.timed_paths(), len(release.universe)
     until = np.cumsum(paths.weights)
     total = int(until[-1]) if len(until) else 0
     for first in range(0, total, _TRAJECTORIES):
@@ -80,8 +80,8 @@ def _visit_rows(release: Published) -> Iterator[VisitRows]:
         yield VisitRows(
             trajectory=np.repeat(number + 1, lengths),
             order=(order + 1).astype(np.int32),
-            location=codes % places,
-            slot=None if release.time_grid is None else codes // places,
+            location=codes % locations,
+            slot=None if release.time_grid is None else codes // locations,
         )
         report_progress(first + len(number), total)
 
@@ -114,7 +114,7 @@ _NO_ROWS = VisitRows(
 
 
 def _degrees(values: NDArray[np.float64] | None) -> Any:
-    return pa.array(values, from_pandas=True)  # null, not NaN, for a place without coordinates
+    return pa.array(values, from_pandas=True)  # null, not NaN, for a location without coordinates
 
 
 def _columns(

@@ -64,7 +64,7 @@ class _Events(dict[int, str]):
         ]
 
     def __missing__(self, code: int) -> str:
-        slot, place = divmod(code, len(self._names))
+        slot, location = divmod(code, len(self._names))
         time = self._times[slot] if self._times else ""
-        self[code] = f"{self._names[place]}{time}</event>"
+        self[code] = f"{self._names[location]}{time}</event>"
         return self[code]

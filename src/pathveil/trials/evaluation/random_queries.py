@@ -131,10 +131,10 @@ def queries_from_trajectories(
     # The whole set of each drawn trajectory, shuffled; the first ``lengths`` of it are kept.
     starts = np.cumsum(sizes) - sizes
     query = np.repeat(np.arange(queries), sizes)
-    place = np.arange(len(query)) - starts[query]
-    codes = sets.codes[sets.offsets[row][query] + place]
+    position = np.arange(len(query)) - starts[query]
+    codes = sets.codes[sets.offsets[row][query] + position]
     codes = codes[np.lexsort((draw.random(len(codes)), query))]
-    return Queries(longest, _offsets(lengths), codes[place < lengths[query]])
+    return Queries(longest, _offsets(lengths), codes[position < lengths[query]])
 
 
 def _uniform_locations(

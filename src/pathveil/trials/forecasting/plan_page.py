@@ -30,7 +30,7 @@ class Series:
 
     Attributes:
         name: what it is.
-        values: one for each place of the horizontal axis; None where there is none.
+        values: one for each tick of the horizontal axis; None where there is none.
         kind: its CSS class: "wanted", "less", "more", "empty", "kept" or "invented".
         high: the upper end of a whisker for each bar; empty for none.
     """
@@ -46,14 +46,14 @@ class Axes:
     """What stands along the axes.
 
     Attributes:
-        places: the labels of the horizontal axis.
+        ticks: the labels of the horizontal axis.
         x: its title.
         y: the title of the vertical axis.
         percent: whether values are shares.
         title: what the chart shows, for those who can't see it.
     """
 
-    places: Sequence[str]
+    ticks: Sequence[str]
     x: str
     y: str
     percent: bool
@@ -66,7 +66,7 @@ def line_chart(axes: Axes, series: Sequence[Series]) -> str:
     parts = [*_frame(axes, top)]
     for which, one in enumerate(series):
         points = [
-            (_middle(i, len(axes.places)), _height(value, top))
+            (_middle(i, len(axes.ticks)), _height(value, top))
             for i, value in enumerate(one.values)
             if value is not None
         ]
@@ -82,16 +82,16 @@ def line_chart(axes: Axes, series: Sequence[Series]) -> str:
 
 
 def bar_chart(axes: Axes, series: Sequence[Series]) -> str:
-    """Bars side by side at every place; a whisker reaches up to ``high``."""
+    """Bars side by side at every tick; a whisker reaches up to ``high``."""
     top = _top(series)
     parts = [*_frame(axes, top)]
-    step = (WIDTH - LEFT - RIGHT) / max(len(axes.places), 1)
+    step = (WIDTH - LEFT - RIGHT) / max(len(axes.ticks), 1)
     width = 0.7 * step / max(len(series), 1)
     for which, one in enumerate(series):
         for i, value in enumerate(one.values):
             if value is None:
                 continue
-            x = _middle(i, len(axes.places)) + (which - len(series) / 2) * width
+            x = _middle(i, len(axes.ticks)) + (which - len(series) / 2) * width
             y = _height(value, top)
             size = f'width="{width:.1f}" height="{HEIGHT - BOTTOM - y:.1f}"'
             parts.append(f'<rect class="bar {one.kind}" x="{x:.1f}" y="{y:.1f}" {size}/>')
@@ -114,8 +114,8 @@ def _top(series: Sequence[Series]) -> float:
     return TICKS * power * next(step for step in ROUND if step * power >= least * (1 - 1e-9))
 
 
-def _middle(place: int, places: int) -> float:
-    return LEFT + (place + 0.5) * (WIDTH - LEFT - RIGHT) / places
+def _middle(tick: int, ticks: int) -> float:
+    return LEFT + (tick + 0.5) * (WIDTH - LEFT - RIGHT) / ticks
 
 
 def _height(value: float, top: float) -> float:
@@ -129,8 +129,8 @@ def _frame(axes: Axes, top: float) -> Iterator[str]:
         yield f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
         shown = f"{100 * value:.3g}%" if axes.percent else f"{value:,.4g}"
         yield _text(LEFT - 6, y + 4, shown, "end")
-    for i, place in enumerate(axes.places):
-        yield _text(_middle(i, len(axes.places)), HEIGHT - BOTTOM + 16, place, "middle")
+    for i, tick in enumerate(axes.ticks):
+        yield _text(_middle(i, len(axes.ticks)), HEIGHT - BOTTOM + 16, tick, "middle")
     yield _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, axes.x, "middle")
     middle = (TOP + HEIGHT - BOTTOM) / 2
     yield (
@@ -185,7 +185,7 @@ def plan_page(forecast: SimulatedForecast) -> str:
 
 
 def check_page(path: Path) -> None:
-    """Refuse a place for the page before anything is simulated.
+    """Refuse a path for the page before anything is simulated.
 
     Raises:
         ParameterError: if it can't be written there. A page of an earlier plan is replaced.

@@ -61,9 +61,9 @@ def survival(tree: NoisyPrefixTree, paths: Paths, universe_size: int) -> tuple[L
         # Nodes of a level are ordered by (parent, location), so their keys rise.
         keys = (tree.parent[nodes] + 1) * universe_size + tree.location[nodes]
         wanted = (node + 1) * universe_size + code
-        place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        on_tree &= keys[place] == wanted
-        node = np.where(on_tree, nodes.start + place, -1)
+        position = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+        on_tree &= keys[position] == wanted
+        node = np.where(on_tree, nodes.start + position, -1)
         survived = len(np.unique(node[on_tree]))
         found.append(LevelSurvival(level, len(distinct), survived, len(keys) - survived))
     return tuple(found)

@@ -4,6 +4,6 @@ Nothing here sees people's data: what goes in is `core.measurements.Measurements
 parameters, so whatever comes out is as private as what went in, and nothing is spent.
 
 Inside this package a location is its position among the candidates (0 … n − 1), and n stands for
-an unnamed place: somewhere too rare to be told from the noise. The names come back, and the
-unnamed places go, at the very end.
+an unnamed location: somewhere too rare to be told from the noise. The names come back, and the
+unnamed locations go, at the very end.
 """

@@ -82,18 +82,18 @@ def _canonical_order(
     order = rows.copy()
     differs = np.zeros(len(rows), dtype=np.bool_)
     differs[:1] = True
-    open_places = np.arange(len(rows))
+    open_rows = np.arange(len(rows))
     start = 0
-    while len(open_places):
-        rows = order[open_places]
-        group = np.cumsum(differs)[open_places]
+    while len(open_rows):
+        rows = order[open_rows]
+        group = np.cumsum(differs)[open_rows]
         words = _pack(paths.offsets, paths.codes, rows, start, per_word, bits)
         inner = np.argsort(words) if start == 0 else np.lexsort((words, group))
-        order[open_places], words = rows[inner], words[inner]
-        differs[open_places[1:]] |= words[1:] != words[:-1]
+        order[open_rows], words = rows[inner], words[inner]
+        differs[open_rows[1:]] |= words[1:] != words[:-1]
         # Alone is a row that differs from the one before it and from the one after it.
         alone = differs & np.append(differs[1:], True)
-        open_places = open_places[~alone[open_places] & (words & last_code > 0)]
+        open_rows = open_rows[~alone[open_rows] & (words & last_code > 0)]
         start += per_word
     return order, differs
 

@@ -108,10 +108,10 @@ def fit(
 
 
 def _first_guess(targets: FitTargets, steps: int) -> _Weights:
-    """The measured actions as they are; who walks for long sees ever fewer new places."""
+    """The measured actions as they are; who walks for long sees ever fewer new locations."""
     everywhere = np.ones(len(targets.last) + 1)
     returning_to = everywhere.copy()
-    returning_to[-1] = 0.0  # nobody returns to an unnamed place: each is another one
+    returning_to[-1] = 0.0  # nobody returns to an unnamed location: each is another one
     # The middle of each bin of lengths; the last bin is open.
     starts = np.concatenate((np.ones(1), LENGTH_ENDS + 1.0))
     middles = np.append((starts[:-1] + LENGTH_ENDS) / 2, starts[-1])
@@ -171,7 +171,7 @@ def _adjust(weights: _Weights, targets: FitTargets, tables: _Tables, steps: int)
 
 
 def _bounded(factors: NDArray[np.float64], ratios: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Multiply the factors of the candidates; that of the unnamed place stays."""
+    """Multiply the factors of the candidates; that of the unnamed location stays."""
     return np.append(np.clip(factors[:-1] * ratios, *FACTOR_BOUNDS), factors[-1])
 
 

@@ -1,11 +1,11 @@
 """How synthetic people move where the tree says nothing: one small set of weights.
 
-At each step a trajectory ends, stays, goes back to where it was before, returns to an older place
-or goes on to a new one. How likely that is depends on its last action and on how many different
-locations it has seen (the measured `statistics.actions`), and is corrected by four sets of factors:
-how readily people return to a place, end at a place, end after so many visits, and look for new
-places after so many visits. Where to: new and older places follow the measured moves from here,
-mixed with general popularity for the moves that were too rare to be measured.
+At each step a trajectory ends, stays, goes back to where it was before, returns to an older
+location or goes on to a new one. How likely that is depends on its last action and on how many
+different locations it has seen (the measured `statistics.actions`), and is corrected by four sets
+of factors: how readily people return to a location, end there, end after so many visits, and look
+for new locations after so many visits. Where to: new and older locations follow the measured moves
+from here, mixed with general popularity for the moves that were too rare to be measured.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from pathveil.statistics.actions import END, NEW
 from pathveil.statistics.constants import LEAST_BACKGROUND, LEAST_VISITS
 from pathveil.statistics.registry import ACTIONS, LAST_LOCATIONS, MOVES, VISITS
 
-# The columns of `MovementModel.by_place` and of `MovementModel.by_length`.
+# The columns of `MovementModel.by_location` and of `MovementModel.by_length`.
 RETURNING, ENDING, BACKGROUND, POPULARITY = range(4)
 ENDING_AFTER, NOVELTY = range(2)
 
@@ -27,14 +27,14 @@ GUIDE_PARTS = 4096  # about one search step for the popularity of a thousand loc
 
 
 class MovementModel(NamedTuple):
-    """All weights. n candidates; position n is an unnamed place.
+    """All weights. n candidates; position n is an unnamed location.
 
     A named tuple of arrays, because compiled code reads it as it is.
 
     Attributes:
         actions: float64, shape `statistics.actions.SHAPE`.
-        by_place: float64, shape (n + 1, 4). RETURNING and ENDING are factors (nobody returns to
-            an unnamed place: 0); BACKGROUND is how many people leave by moves not measured, and
+        by_location: float64, shape (n + 1, 4). RETURNING and ENDING are factors (nobody returns to
+            an unnamed location: 0); BACKGROUND is how many people leave by moves not measured, and
             POPULARITY the share of those who come.
         by_length: float64, shape (longest + 1, 2); factors by the number of visits so far.
         starts: int64, shape (n + 2,); the measured moves from x are at starts[x]:starts[x + 1].
@@ -42,11 +42,11 @@ class MovementModel(NamedTuple):
         weight: float64; how many people make each.
         cumulative: float64; sums of ``weight`` within each x.
         sums: float64, shape (n + 1,); of the popularity.
-        guide: int64; the k-th of its m parts of [0, sums[-1]) begins at place guide[k].
+        guide: int64; the k-th of its m parts of [0, sums[-1]) begins at location guide[k].
     """
 
     actions: NDArray[np.float64]
-    by_place: NDArray[np.float64]
+    by_location: NDArray[np.float64]
     by_length: NDArray[np.float64]
     starts: NDArray[np.int64]
     to: NDArray[np.int64]
@@ -80,14 +80,14 @@ class Destinations:
         running = np.cumsum(moves.value)
         before = np.concatenate((np.zeros(1), running))[starts]
         measured = np.diff(before)[:count]
-        # All visits but the last are left again, and some departures are to new places.
+        # All visits but the last are left again, and some departures are to new locations.
         departures = np.maximum(visits.sum(axis=0) - known[LAST_LOCATIONS].value, 0.0)
         going_on = actions[..., :END].sum()
         to_new = max(actions[..., NEW].sum(), 1.0) / max(going_on, 1.0)
         unmeasured = np.maximum(departures * to_new - measured, LEAST_BACKGROUND * measured)
         attraction = np.append(visits[0] + LEAST_VISITS, known.unnamed_visits)
         return cls(
-            # One more, so that everybody can leave; from an unnamed place it is all there is.
+            # One more, so that everybody can leave; from an unnamed location it is all there is.
             np.append(unmeasured, 0.0) + 1.0,
             attraction / attraction.sum(),
             starts,

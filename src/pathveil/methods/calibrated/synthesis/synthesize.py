@@ -30,9 +30,9 @@ class Weighed:
 
     Attributes:
         paths: distinct, over positions of candidates (their number stands for an unnamed
-            place), with the movement model's whole weights.
+            location), with the movement model's whole weights.
         weights: float64; the calibrated ones.
-        has_unnamed: whether unnamed places occur.
+        has_unnamed: whether unnamed locations occur.
     """
 
     paths: Paths
@@ -82,7 +82,7 @@ def weigh(measurements: Measurements, plan: MeasurementPlan, draw: np.random.Gen
 
 
 def make_whole(weighed: Weighed, candidates: NDArray[np.int64], draw: np.random.Generator) -> Paths:
-    """The last step of `synthesize`: whole weights, location codes, no unnamed places."""
+    """The last step of `synthesize`: whole weights, location codes, no unnamed locations."""
     whole = whole_weights(weighed.weights, draw.random())
     kept = np.flatnonzero(whole)
     released = take_rows(weighed.paths, kept, whole[kept])

@@ -6,10 +6,10 @@ A trajectory of n visits has the slots s₁ ≤ … ≤ sₙ with a probability 
 
 so nine hours after the morning is likely and nine hours after the evening is not, and whoever has
 many visits makes short pauses, because all of them must fit. It is drawn slot by slot, exactly,
-with V_r(s), the weight of all ways to place r more visits after one at s. Slots are also weighed
-with how much a place likes them: the visits it has there over those it would have if every place
-kept the same hours. The weights of firsts, pauses and slots are fitted by giving times to a sample
-of trajectories, computing the same capped tables, and adjusting.
+with V_r(s), the weight of all ways to put r more visits after one at s. Slots are also weighed
+with how much a location likes them: the visits it has there over those it would have if all kept
+the same hours. The weights of firsts, pauses and slots are fitted by giving times to a sample of
+trajectories, computing the same capped tables, and adjusting.
 """
 
 from dataclasses import dataclass, replace
@@ -36,13 +36,13 @@ from pathveil.statistics.slots import first_values
 from pathveil.statistics.statistic import Known, Statistic
 from pathveil.threads import in_threads
 
-# No place likes a slot more than so many times as much as any place does, or less.
+# No location likes a slot more than so many times as much as any location does, or less.
 MOST_LIKING, LEAST_LIKING = 8.0, 1 / 20
 # Entries of the table of next slots (128 MB): it bounds how many visits are looked ahead.
 LARGEST_TABLE = 1 << 25
 MOST_AHEAD = 64
 CHUNK = 1 << 14  # trajectories
-# Draws of a slot until a place likes it; the last one is taken as it is.
+# Draws of a slot until a location likes it; the last one is taken as it is.
 TRIES = 30
 
 
@@ -54,9 +54,9 @@ class Clock:
         first: float64, shape (T,); the weight of each slot as the first one.
         pauses: float64, shape (T,); the weight of each pause.
         slots: float64, shape (T,); the weight of each slot.
-        keys: int64, ascending; visit slots, place·T + slot, whose liking is listed.
+        keys: int64, ascending; visit slots, location·T + slot, whose liking is listed.
         likings: float64; theirs, at most `MOST_LIKING`.
-        otherwise: float64, shape (n,); a place's liking of every other slot.
+        otherwise: float64, shape (n,); a location's liking of every other slot.
     """
 
     first: NDArray[np.float64]
@@ -122,24 +122,24 @@ def shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 def _likings(
     measurements: Measurements,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Listed visit slots, how much each place likes them, and how much it likes the others."""
+    """Listed visit slots, how much each location likes them, and how much it likes the others."""
     scope, table = measurements.scope, measurements[VISIT_SLOTS]
     named, slots = scope.named, scope.slots
     known = VISIT_SLOTS.denoise(table, scope, Known())
-    place, slot = np.divmod(table.keys, slots)
-    of_place = np.bincount(place, known.value, named)
+    location, slot = np.divmod(table.keys, slots)
+    of_location = np.bincount(location, known.value, named)
     of_slot = np.bincount(slot, known.value, slots)
     total = max(of_slot.sum(), 1.0)
-    expected = of_place[place] * of_slot[slot] / total
-    # Where little is known a place is taken for any other.
+    expected = of_location[location] * of_slot[slot] / total
+    # Where little is known a location is taken for any other.
     slack = table.scale
     liking = np.clip((known.value + slack) / (expected + slack), LEAST_LIKING, MOST_LIKING)
     if table.threshold is None:
         otherwise = np.ones(named)
     else:
-        # What the listed slots would have got at any place but this one, others get less of here.
-        listed = np.bincount(place, of_slot[slot] / total, named)
-        trust = of_place / (of_place + table.threshold)
+        # What the listed slots would have got elsewhere, the others get less of at this location.
+        listed = np.bincount(location, of_slot[slot] / total, named)
+        trust = of_location / (of_location + table.threshold)
         otherwise = np.clip(1.0 - trust * np.minimum(listed, 1.0), LEAST_LIKING, 1.0)
     return table.keys, liking, otherwise
 
@@ -169,10 +169,10 @@ def with_times(
     position[measurements.candidates] = np.arange(len(measurements.candidates), dtype=np.int32)
     if len(paths) == 0:
         return paths
-    places = Paths(paths.offsets, position[paths.codes], paths.weights)
+    positions = Paths(paths.offsets, position[paths.codes], paths.weights)
     rows = np.repeat(np.arange(len(paths)), paths.weights)
-    clock = _fit(places, rows, Clock.of(measurements), plan, draw)
-    offsets, slots = _draw_slots(places, rows, clock, draw)
+    clock = _fit(positions, rows, Clock.of(measurements), plan, draw)
+    offsets, slots = _draw_slots(positions, rows, clock, draw)
     at = paths.offsets[rows] - offsets[:-1]
     codes = paths.codes[np.arange(len(slots)) + np.repeat(at, np.diff(offsets))]
     # Merged under small numbers in the same order: |L|·T of them may be too many for a table.
@@ -183,7 +183,7 @@ def with_times(
 
 
 def _fit(
-    places: Paths,
+    positions: Paths,
     rows: NDArray[np.int64],
     clock: Clock,
     plan: MeasurementPlan,
@@ -193,9 +193,9 @@ def _fit(
     wanted_first, wanted_pauses, wanted_slots = clock.first, clock.pauses, clock.slots
     sample = rows[:: max(1, len(rows) // TIME_SAMPLE)]
     # A trajectory has one first slot and several others: their weights work as often.
-    power = TIME_DAMPING / max(1.0, float(np.diff(places.offsets)[sample].mean()))
+    power = TIME_DAMPING / max(1.0, float(np.diff(positions.offsets)[sample].mean()))
     for _ in range(TIME_ROUNDS):
-        offsets, slots = _draw_slots(places, sample, clock, draw)
+        offsets, slots = _draw_slots(positions, sample, clock, draw)
         clock = replace(
             clock,
             first=_adjusted(
@@ -223,24 +223,24 @@ def _adjusted(
 
 
 def _draw_slots(
-    places: Paths, rows: NDArray[np.int64], clock: Clock, draw: np.random.Generator
+    positions: Paths, rows: NDArray[np.int64], clock: Clock, draw: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Slots for all visits of some rows: the rows' offsets, and the slots."""
     starts = range(0, len(rows), CHUNK)
     seeds = draw.integers(2**63, size=len(starts))
-    first, moves = clock.steps(int(np.diff(places.offsets).max(initial=1)))
+    first, moves = clock.steps(int(np.diff(positions.offsets).max(initial=1)))
 
     def chunk(task: tuple[int, int]) -> NDArray[np.int32]:
         start, seed = task
         slots: NDArray[np.int32] = _give(
-            rows[start : start + CHUNK], places.offsets, places.codes,
+            rows[start : start + CHUNK], positions.offsets, positions.codes,
             first, moves, clock.keys, clock.likings, clock.otherwise, seed,
         )  # fmt: skip
         return slots
 
     tasks = zip(starts, seeds.tolist(), strict=True)
     slots = np.concatenate((np.zeros(0, dtype=np.int32), *in_threads(chunk, tasks)))
-    lengths = np.diff(places.offsets)[rows]
+    lengths = np.diff(positions.offsets)[rows]
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths))), slots
 
 
@@ -248,7 +248,7 @@ def _draw_slots(
 def _give(
     rows: NDArray[np.int64],
     offsets: NDArray[np.int64],
-    places: NDArray[np.int32],
+    positions: NDArray[np.int32],
     first: NDArray[np.float32],
     moves: NDArray[np.float32],
     keys: NDArray[np.int64],
@@ -271,7 +271,7 @@ def _give(
             there = 0
             for _ in range(TRIES):
                 there = _first_above(chances, _uniform(state))
-                liking = _liking(keys, likings, otherwise, places[i], there, count)
+                liking = _liking(keys, likings, otherwise, positions[i], there, count)
                 if _uniform(state) * MOST_LIKING < liking:
                     break
             slot = max(there, slot)  # a row's rounding may not send anybody back
@@ -285,12 +285,12 @@ def _liking(
     keys: NDArray[np.int64],
     likings: NDArray[np.float64],
     otherwise: NDArray[np.float64],
-    place: int,
+    location: int,
     slot: int,
     count: int,
 ) -> float:
-    """How much a place likes a slot."""
-    key = np.int64(place) * count + slot
+    """How much a location likes a slot."""
+    key = np.int64(location) * count + slot
     low, high = 0, len(keys)
     while low < high:
         middle = (low + high) // 2
@@ -299,7 +299,7 @@ def _liking(
         else:
             high = middle
     listed = low < len(keys) and keys[low] == key
-    return np.float64(likings[low] if listed else otherwise[place])
+    return np.float64(likings[low] if listed else otherwise[location])
 
 
 @njit(cache=True, nogil=True)

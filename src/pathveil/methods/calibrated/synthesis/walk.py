@@ -1,10 +1,10 @@
 """The walkers: how synthetic trajectories are made, step by step. Compiled.
 
-A place is a position among the n candidates; n is an unnamed place. Two oddities are numba's. All
-of it is in one file, because its cache does not notice when a function from another file changes.
-And functions are handed single arrays and have one exit each: otherwise references to the shared
-arrays are counted at every step, and threads wait for one another. For the same reason random
-numbers come from a generator of a few lines; nothing private rests on them.
+A location is a position among the n candidates; n is an unnamed location. Two oddities are numba's.
+All of it is in one file, because its cache does not notice when a function from another file
+changes. And functions are handed single arrays and have one exit each: otherwise references to the
+shared arrays are counted at every step, and threads wait for one another. For the same reason
+random numbers come from a generator of a few lines; nothing private rests on them.
 """
 
 import numpy as np
@@ -23,9 +23,9 @@ from pathveil.methods.calibrated.synthesis.movement_model import (
 from pathveil.methods.calibrated.synthesis.tree_estimates import Continuations
 from pathveil.statistics.actions import ACTIONS, BACK, DISTINCT_SO_FAR, END, NEW, OLDER, STAY
 
-# So many different places are remembered: it bounds the work of a step.
+# So many different locations are remembered: it bounds the work of a step.
 MOST_REMEMBERED = 300
-# Draws of a new place until it is new. Draws of a first place, of a step after the prefix and of
+# Draws of a new location until it is new. Draws of a first one, of a step after the prefix and of
 # any other step until it leads somewhere and no kept child of the tree stands for it.
 NEW_TRIES, START_TRIES, FREE_STEP_TRIES, STEP_TRIES = 60, 100, 12, 3
 SURELY = 0.999  # nobody ends with more than this probability
@@ -48,10 +48,10 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
         model: how to go on.
     """
     prefixes, prefix_lengths, _, ended, taken_starts, taken_ends, taken = work
-    actions, by_place, by_length, starts, to, weight, cumulative, sums, guide = model
+    actions, by_location, by_length, starts, to, weight, cumulative, sums, guide = model
     longest, unnamed = len(by_length) - 1, len(sums) - 1
-    # What a walker remembers: the named places it has seen, how often, and how much they attract.
-    places = np.empty(MOST_REMEMBERED, dtype=np.int64)
+    # What a walker remembers: the named locations it saw, how often, and how much they attract.
+    locations = np.empty(MOST_REMEMBERED, dtype=np.int64)
     times = np.empty(MOST_REMEMBERED, dtype=np.int64)
     attractions = np.empty(MOST_REMEMBERED)
     chances = np.zeros(ACTIONS)
@@ -71,23 +71,25 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
             elif ended[job]:
                 break
             elif length == 0:
-                there = _first_place(sums, guide, taken, taken_starts[job], taken_ends[job], state)
+                there = _first_location(
+                    sums, guide, taken, taken_starts[job], taken_ends[job], state
+                )
             else:
                 situation = min(distinct, DISTINCT_SO_FAR) - 1
-                chances[STAY] = actions[previous, situation, STAY] * by_place[here, RETURNING]
-                # Before the second place `before` is −1: the unnamed place, with a factor of 0.
-                chances[BACK] = actions[previous, situation, BACK] * by_place[before, RETURNING]
+                chances[STAY] = actions[previous, situation, STAY] * by_location[here, RETURNING]
+                # Before the second location `before` is −1: the unnamed one, with a factor of 0.
+                chances[BACK] = actions[previous, situation, BACK] * by_location[before, RETURNING]
                 chances[OLDER] = actions[previous, situation, OLDER]
                 if chances[OLDER] > 0:
                     chances[OLDER] *= _weigh_older(
-                        by_place, starts, to, weight, here, before,
-                        places, times, attractions, remembered,
+                        by_location, starts, to, weight, here, before,
+                        locations, times, attractions, remembered,
                     )  # fmt: skip
-                # Who has seen every place that there is finds no new one.
+                # Who has seen every location that there is finds no new one.
                 chances[NEW] = 0.0
-                if (distinct < unnamed) | (by_place[unnamed, POPULARITY] > 0):
+                if (distinct < unnamed) | (by_location[unnamed, POPULARITY] > 0):
                     chances[NEW] = actions[previous, situation, NEW] * by_length[length, NOVELTY]
-                ending = actions[previous, situation, END] * by_place[here, ENDING]
+                ending = actions[previous, situation, END] * by_location[here, ENDING]
                 ending = min(ending * by_length[length, ENDING_AFTER], SURELY)
                 free = length == prefix_lengths[job]
                 tries = FREE_STEP_TRIES if free else STEP_TRIES
@@ -98,14 +100,14 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
                     if _uniform(state) >= ending:
                         action = _pick(chances, ACTIONS, state)
                     if action == NEW:
-                        there = _new_place(
-                            by_place, starts, to, cumulative, sums, guide,
-                            here, places, remembered, state,
+                        there = _new_location(
+                            by_location, starts, to, cumulative, sums, guide,
+                            here, locations, remembered, state,
                         )  # fmt: skip
                     elif action == OLDER:
-                        there = places[_pick(attractions, remembered, state)]
+                        there = locations[_pick(attractions, remembered, state)]
                     else:
-                        there = _known_place(action, here, before)
+                        there = _known_location(action, here, before)
                     if free and _is_taken(
                         taken, taken_starts[job], taken_ends[job], there, unnamed
                     ):
@@ -113,7 +115,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
                 if there < 0:
                     break
             codes[start + length] = there
-            known = _find(places, remembered, there)
+            known = _find(locations, remembered, there)
             if length > 0:
                 previous = _action(there, here, before, known < remembered)
             if known < remembered:
@@ -121,7 +123,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
             else:
                 distinct += 1
                 if there != unnamed and remembered < MOST_REMEMBERED:
-                    places[remembered], times[remembered] = there, 1
+                    locations[remembered], times[remembered] = there, 1
                     remembered += 1
             if previous != STAY:
                 before, here = here, there
@@ -138,7 +140,7 @@ def _longer(codes: NDArray[np.int32], used: int, size: int) -> NDArray[np.int32]
 
 
 @compiled
-def _first_place(
+def _first_location(
     sums: NDArray[np.float64],
     guide: NDArray[np.int64],
     taken: NDArray[np.int64],
@@ -157,46 +159,46 @@ def _first_place(
 
 @compiled
 def _weigh_older(
-    by_place: NDArray[np.float64],
+    by_location: NDArray[np.float64],
     starts: NDArray[np.int64],
     to: NDArray[np.int64],
     weight: NDArray[np.float64],
     here: int,
     before: int,
-    places: NDArray[np.int64],
+    locations: NDArray[np.int64],
     times: NDArray[np.int64],
     attractions: NDArray[np.float64],
     remembered: int,
 ) -> float:
-    """Weigh the places that are neither here nor before, by visits so far and moves from here.
+    """Weigh the locations that are neither here nor before, by visits so far and moves from here.
 
     Writes ``attractions``, and returns by how much the factors of returning change their sum.
     """
     plain = corrected = 0.0
     for i in range(remembered):
-        place = places[i]
+        location = locations[i]
         stop = starts[here + 1]
-        move = _first_from(to, starts[here], stop, place)
-        moves = weight[move] * ((move < stop) & (to[move] == place))
-        moves += by_place[here, BACKGROUND] * by_place[place, POPULARITY]
+        move = _first_from(to, starts[here], stop, location)
+        moves = weight[move] * ((move < stop) & (to[move] == location))
+        moves += by_location[here, BACKGROUND] * by_location[location, POPULARITY]
         # Squared: people return to where they often are more than in proportion.
-        attraction = times[i] ** 2 * moves * ((place != here) & (place != before))
+        attraction = times[i] ** 2 * moves * ((location != here) & (location != before))
         plain += attraction
-        attractions[i] = attraction * by_place[place, RETURNING]
+        attractions[i] = attraction * by_location[location, RETURNING]
         corrected += attractions[i]
     return corrected / max(plain, SMALLEST)
 
 
 @compiled
-def _new_place(
-    by_place: NDArray[np.float64],
+def _new_location(
+    by_location: NDArray[np.float64],
     starts: NDArray[np.int64],
     to: NDArray[np.int64],
     cumulative: NDArray[np.float64],
     sums: NDArray[np.float64],
     guide: NDArray[np.int64],
     here: int,
-    places: NDArray[np.int64],
+    locations: NDArray[np.int64],
     remembered: int,
     state: NDArray[np.uint64],
 ) -> int:
@@ -207,18 +209,18 @@ def _new_place(
     tries = NEW_TRIES
     while there == NOWHERE and tries > 0:
         tries -= 1
-        left = _uniform(state) * (measured + by_place[here, BACKGROUND])
+        left = _uniform(state) * (measured + by_location[here, BACKGROUND])
         if left < measured:
             there = to[_first_above(cumulative, start, last, left)]
         else:
             there = _pick_guided(sums, guide, state)
-        if _find(places, remembered, there) < remembered:
+        if _find(locations, remembered, there) < remembered:
             there = NOWHERE
     return there
 
 
 @compiled
-def _known_place(action: int, here: int, before: int) -> int:
+def _known_location(action: int, here: int, before: int) -> int:
     if action == STAY:
         return here
     return before if action == BACK else ENDED
@@ -236,7 +238,7 @@ def _action(there: int, here: int, before: int, known: bool) -> int:
 
 @compiled
 def _is_taken(taken: NDArray[np.int64], start: int, stop: int, there: int, unnamed: int) -> bool:
-    """Whether a kept child stands for this step; the label of END is the unnamed place's."""
+    """Whether a kept child stands for this step; the label of END is the unnamed location's."""
     label = unnamed if there == ENDED else there
     i = _first_from(taken, start, stop, label)
     return i < stop and taken[i] == label and there != unnamed
@@ -271,7 +273,7 @@ def _pick(weights: NDArray[np.float64], size: int, state: NDArray[np.uint64]) ->
 def _pick_guided(
     sums: NDArray[np.float64], guide: NDArray[np.int64], state: NDArray[np.uint64]
 ) -> int:
-    """A place by popularity; see `movement_model.MovementModel` for the arrays."""
+    """A location by popularity; see `movement_model.MovementModel` for the arrays."""
     u = _uniform(state)
     part = int(u * (len(guide) - 1))
     return _first_above(sums, guide[part], guide[part + 1], u * sums[-1])

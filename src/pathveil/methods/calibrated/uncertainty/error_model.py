@@ -108,11 +108,11 @@ def _bounds(true: NDArray[np.float64]) -> NDArray[np.int64]:
     bounds = np.zeros((len(LEVELS), 2), dtype=np.int64)
     if not len(some):
         return bounds
-    for place, per_cent in enumerate(LEVELS):
+    for row, per_cent in enumerate(LEVELS):
         low = ordered[(100 - per_cent) * len(ordered) // 200]
         missed = int(np.searchsorted(some, low))
         last = missed - (-per_cent * len(some) // 100) - 1
-        bounds[place] = low, some[min(last, len(some) - 1)]
+        bounds[row] = low, some[min(last, len(some) - 1)]
     return bounds
 
 
@@ -150,7 +150,7 @@ def _beyond_the_cap(
     paths = sample.paths
     capped = visits_within(sample, sample.after, count, plan)
     everywhere = visitors(paths.offsets, paths.codes, sample.after, count)
-    # Of all visits to named places; unnamed ones are not told apart.
+    # Of all visits to named locations; unnamed ones are not told apart.
     share = (everywhere.sum() - capped.sum()) / max(capped.sum(), 1.0)
     named, modelled = measurements.candidates, np.maximum(everywhere - capped, 0.0)
     beyond = within * share
@@ -158,7 +158,7 @@ def _beyond_the_cap(
     middle = np.expm1((guess + other) / 2)
     misfit = Misfit.fit([predict_visits(sample, measurements, plan)], sample.thinning)
     floors, spreads = misfit.draw(within.shape[1], draw)
-    # Of a place that is not a candidate the model knows nothing: there is only one guess, and
+    # Of a location that is not a candidate the model knows nothing: there is only one guess, and
     # it is as far off as the two are from one another elsewhere.
     apart = float(np.sqrt(((guess - other) ** 2).mean())) if count else 0.0
     spread = np.full(within.shape, apart)
@@ -173,7 +173,7 @@ def _with_unnamed(
 ) -> NDArray[np.float64]:
     """True answers ≥ 1 where one of several locations is too rare to be named.
 
-    Somebody visits all of them; who visits the rare place is likelier to be such a one the
+    Somebody visits all of them; who visits the rare location is likelier to be such a one the
     more visitors it has. How many of its other visitors do the same lies between mere chance
     and all; nothing was measured, so every order of magnitude is as good.
     """
@@ -189,9 +189,9 @@ def _by_size(
 ) -> list[tuple[int, NDArray[np.float64]]]:
     """Draws grouped by half-decades of the estimate, moved to the middle of the group."""
     groups = []
-    place = np.searchsorted(HALF_DECADES, estimates, side="right")
-    for group in np.unique(place):
-        inside = place == group
+    group_of = np.searchsorted(HALF_DECADES, estimates, side="right")
+    for group in np.unique(group_of):
+        inside = group_of == group
         middle = int(np.round(np.expm1(np.log1p(estimates[inside]).mean())))
         groups.append((middle, np.maximum(np.round(middle + true - estimates)[inside], 0.0)))
     return groups

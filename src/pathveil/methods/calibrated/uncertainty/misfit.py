@@ -2,7 +2,7 @@
 
 The synthesis predicts the cells of a table before it is calibrated to them. What the noisy table
 then says differently, beyond its noise, is the model's own error; and that is what remains in all
-that was never measured: conjunctions of three places and more, pairs below the threshold, visits
+that was never measured: conjunctions of three locations and more, pairs below the threshold, visits
 beyond the caps. A true count is modelled as
 
     T = p·W,   log W normal, E[W] = 1, variance s² = α² + β²/p
@@ -114,8 +114,8 @@ def _representatives(
     size = np.searchsorted(SIZES, prediction.predicted)
     chosen, stands_for = [np.zeros(0, np.int64)], [np.zeros(0)]
     for kind in (large & hidden, large & ~hidden):
-        for place in np.unique(size[kind]):
-            cells = np.flatnonzero(kind & (size == place))
+        for decade in np.unique(size[kind]):
+            cells = np.flatnonzero(kind & (size == decade))
             kept = cells[:: -(-len(cells) // CELLS_PER_SIZE)]
             chosen.append(kept)
             stands_for.append(np.full(len(kept), len(cells) / len(kept)))
@@ -159,13 +159,13 @@ def _lognormal_density(
 def _at(spreads: NDArray[np.float64], fits: NDArray[np.float64]) -> NDArray[np.float64]:
     """The log-likelihoods at other s, shape (pairs, cells), by interpolation."""
     step = np.log(_DEVIATIONS[1] / _DEVIATIONS[0])
-    place = np.clip(
+    position = np.clip(
         np.log(np.maximum(spreads, LEAST_DEVIATION) / LEAST_DEVIATION) / step,
         0,
         len(_DEVIATIONS) - 1.001,
     )
-    left = place.astype(np.int64)
+    left = position.astype(np.int64)
     cells = np.arange(fits.shape[0])
-    share = place - left
+    share = position - left
     result: NDArray[np.float64] = (1 - share) * fits[cells, left] + share * fits[cells, left + 1]
     return result

@@ -2,11 +2,11 @@
 
 `statistics.denoise` lets the data choose any prior, which is right for estimates of single cells.
 For the quantiles of counts far below the noise it is too free: nothing tells 2 from 20 there but
-the shape of the whole. The popularity of places is bell-shaped on a logarithmic scale with a
+the shape of the whole. The popularity of locations is bell-shaped on a logarithmic scale with a
 power-law tail (Zipf), which is what a log-logistic distribution has; and some share of a universe
 is never visited at all. Three numbers say which such prior it is. Far below the noise they can't be
-told apart (few places with some visits, or many with fewer), so all of them are averaged, as likely
-as they make the table.
+told apart (few locations with some visits, or many with fewer), so all of them are averaged, as
+likely as they make the table.
 """
 
 from dataclasses import dataclass
@@ -72,9 +72,9 @@ class PopularityPrior:
         # Below −10 scales the likelihood does not change any more.
         bins = np.round(np.clip(noisy, -10 * self.scale, top) / step).astype(np.int64)
         drawn = np.empty((len(noisy), times))
-        for place in np.unique(bins):
-            rows = np.flatnonzero(bins == place)
-            edges = (place - 0.5) * step, (place + 0.5) * step
+        for number in np.unique(bins):
+            rows = np.flatnonzero(bins == number)
+            edges = (number - 0.5) * step, (number + 0.5) * step
             first, last = (_below(np.array(edge), self.grid, self.scale) for edge in edges)
             weights = (last - first) * self.chances
             upto = np.cumsum(weights + _TINY)
@@ -112,5 +112,5 @@ def _bins(
     values: NDArray[np.float64], step: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """How many values are near each multiple of ``step``, and those multiples."""
-    places, counts = np.unique(np.round(values / step), return_counts=True)
-    return counts.astype(np.float64), places * step
+    numbers, counts = np.unique(np.round(values / step), return_counts=True)
+    return counts.astype(np.float64), numbers * step

@@ -133,6 +133,6 @@ def visitors(
 
 def _noisy(table: NoisyTable, cells: NDArray[np.int64]) -> NDArray[np.float64]:
     """The noisy counts of some cells, nan where they are not listed."""
-    place = np.searchsorted(table.keys, cells)
-    listed = np.append(table.keys, -1)[place] == cells
-    return np.where(listed, np.append(table.counts, 0)[place], np.nan)
+    position = np.searchsorted(table.keys, cells)
+    listed = np.append(table.keys, -1)[position] == cells
+    return np.where(listed, np.append(table.counts, 0)[position], np.nan)
