@@ -25,22 +25,27 @@ LONGEST = 8192
 
 
 def modules() -> tuple[list[str], list[str]]:
-    """The modules to instrument, and those that numba compiles, which can't be."""
-    plain, compiled = [], []
-    for path in sorted(path for zone in ZONES for path in (PACKAGE / zone).rglob("*.py")):
-        name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    """The modules to instrument, and all others: those outside the zones, and numba's.
+
+    What numba compiles can't be instrumented. All others are named, because atheris takes whole
+    packages: it leaves a module alone only if it is told to.
+    """
+    plain, others = [], []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        inside = path.relative_to(PACKAGE)
+        name = ".".join(("pathveil", *inside.with_suffix("").parts)).removesuffix(".__init__")
         is_compiled = "njit" in path.read_text(encoding="utf-8")
-        (compiled if is_compiled else plain).append(name.removesuffix(".__init__"))
-    return plain, compiled
+        (plain if inside.parts[0] in ZONES and not is_compiled else others).append(name)
+    return plain, others
 
 
 def import_instrumented() -> None:
     """Import all of the parsers now: later imports would not be instrumented."""
-    plain, compiled = modules()
+    plain, others = modules()
     told = io.StringIO()  # a line for each module
     with (
         contextlib.redirect_stderr(told),
-        atheris.instrument_imports(include=plain, exclude=compiled),
+        atheris.instrument_imports(include=["pathveil"], exclude=others),
     ):
         for name in plain:
             importlib.import_module(name)

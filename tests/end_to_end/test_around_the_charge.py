@@ -221,3 +221,62 @@ def pv_reserved(out):
     from pathveil.folders import reserve
 
     return reserve(out, 30)
+
+
+# Memory
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]) * 10**6,) * 2)
+from pathveil.cli.run import run
+sys.exit(run(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("megabytes", [400, 560, 900, 1000, 1500])
+def test_too_small_an_address_space_is_refused_before_the_charge(taps, megabytes):
+    """Or there is a release, whole and recorded: a charge alone is never what is left."""
+    before = names(taps)
+    result = run_in(taps, LIMITED, str(megabytes), *charged_publish())
+    if megabytes < 1000:
+        assert result.code == 2, result
+        assert f"may use {megabytes} MB of addresses" in result.err
+        assert result.err.endswith("Nothing was charged.\n")
+    if result.code == 0:
+        (payment,) = charges()
+        assert len(payment.certificates) == 1
+        verify_bundle(taps / "out")
+    else:  # threads may need more than the least, on a machine with many processors
+        assert charges() == []
+        assert names(taps) == before
+
+
+NO_MEMORY = """
+import builtins, sys
+from pathveil.cli.run import run
+from pathveil import publishing
+
+real = builtins.__import__
+
+def refuse(name, *arguments, **options):
+    if name not in sys.modules or name.startswith(("rich", "pathveil.cli.console")):
+        raise MemoryError
+    return real(name, *arguments, **options)
+
+def exhausted(*_arguments, **_options):
+    builtins.__import__ = refuse
+    raise MemoryError
+
+publishing.grow = exhausted
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.usefixtures("taps")
+def test_a_message_needs_no_memory_for_imports(folder):
+    result = run_in(folder, NO_MEMORY, *publish_arguments())
+    assert result.code == 2
+    assert result.err.endswith(
+        "error: Out of memory. No half-written release was left behind.\n"
+    ), result

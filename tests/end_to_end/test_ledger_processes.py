@@ -144,7 +144,8 @@ def assert_leftovers_are_harmless(folder, files):
 
 
 # A run is killed a random while after it reached one of these, so that slow machines are hit
-# everywhere too: the share of a whole run's time that the while lasts at most.
+# everywhere too: the while lasts at most this share of the time that a run takes from its charge to
+# its end (before it, there is the rehearsal).
 REACHED = {
     "started": (lambda _child, _bundle, _old: True, 0.3),
     "charged": (lambda child, _bundle, _old: "Charged" in child.said(), 0.6),
@@ -163,9 +164,12 @@ def is_writing(folder, old):
 def kill_at_random_moments(warm, folder, place, files, kills):
     """Kill ``kills`` publishing processes, each at a moment of its own; how far they had come."""
     pv.Ledger.open(place).init("taps", "100")
-    begun = time.monotonic()
-    assert warm.start(*charged_publish(place, "whole", "1/3")).wait() == 0
-    duration = time.monotonic() - begun
+    child, begun = warm.start(*charged_publish(place, "whole", "1/3")), time.monotonic()
+    while "Charged" not in child.said() and time.monotonic() < begun + 300:
+        time.sleep(0.001)
+    charged = time.monotonic()
+    assert child.wait() == 0
+    duration = time.monotonic() - charged
     states = {"nothing": 0, "charged": 0, "written": 0, "recorded": 0}
     for i in range(kills):
         has_reached, share = list(REACHED.values())[i % len(REACHED)]
@@ -247,15 +251,16 @@ def test_kill_9_at_a_narrow_moment(week, pathveil, files, moment):
 def test_a_live_run_keeps_its_folder_while_another_cleans_up(week, pathveil):
     """What is locked is somebody's work; only what nobody holds is removed."""
     held, _ = MOMENTS["half way through the bundle"]
-    (week / ".pathveil-abandoned").mkdir()
-    (week / ".pathveil-abandoned" / "report.html").write_text("half")
+    abandoned = week / f".pathveil-{'0' * 32}"
+    abandoned.mkdir()
+    (abandoned / "report.html").write_text("half")
     command = [sys.executable, "-c", HELD, held, *publish_arguments(out="slow")]
     with subprocess.Popen(
         command, cwd=week, env=environment(week), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert process.stdout.readline() == b"reached\n"
         (live,) = leftovers(week)
-        assert live.name != ".pathveil-abandoned"
+        assert live != abandoned
         assert pathveil(*publish_arguments(out="fast")).code == 0
         assert leftovers(week) == [live]
         process.kill()

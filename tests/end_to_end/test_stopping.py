@@ -42,7 +42,7 @@ sys.exit(run(sys.argv[3:]))
 @pytest.mark.parametrize(
     ("place", "sleeps", "left"),
     [
-        ("pathveil.publishing.grow", 1200, "No half-written release was left behind."),
+        ("pathveil.publishing.grow", 20_000, "No half-written release was left behind."),
         ("pathveil.cli.summary.print_summary", 0, "The release in out is whole."),
     ],
 )
@@ -51,7 +51,7 @@ def test_a_signal_that_is_lost_in_a_callback(week, pathveil, place, sleeps, left
         [sys.executable, "-c", LOST, place, str(sleeps), *publish_arguments()],
         cwd=week, env=environment(week), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    result = finish(process, timeout=40)
+    result = finish(process, timeout=300)  # it would sleep for longer
     assert result.code == 143, result
     assert result.err.splitlines()[-1] == f"error: Interrupted. {left}"
     assert (week / "out").exists() == ("whole" in left)

@@ -15,6 +15,8 @@ from tests.engines.interrupted import (
     write_taps,
 )
 
+from pathveil.ledger.ledger import Ledger
+
 OPTIONS = ("--engine", "duckdb", "--memory", "300MB")
 
 
@@ -24,10 +26,14 @@ def taps(tmp_path_factory):
 
 
 def wait_for_raw_data(run):
-    """Until it is on the disk, in a folder that nobody else may enter."""
+    """Until it is charged (before that they are made up) and on the disk, for nobody else."""
 
     def is_there():
-        return sum(path.stat().st_size for path in files_in(run.spill) if path.exists()) > 10**5
+        charged = Ledger.open(str(run.ledger)).books().charges
+        return (
+            charged
+            and sum(path.stat().st_size for path in files_in(run.spill) if path.exists()) > 10**5
+        )
 
     wait_until(lambda: is_there() or run.process.poll() is not None, "it did not spill")
     (private,) = run.spill.iterdir()

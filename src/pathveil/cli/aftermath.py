@@ -18,6 +18,8 @@ def begin() -> None:
 
 def await_release(out: Path) -> None:
     """A release will appear at this place, where there is none yet."""
+    import pathveil.promise.certificate  # noqa: F401  (now: a message about memory must not need it)
+
     _set(out, is_paid=False)
 
 
@@ -28,9 +30,11 @@ def paid() -> None:
 
 def left_behind() -> str:
     """A sentence about the release."""
+    if _awaited is None:
+        return _NOTHING
     from pathveil.promise.certificate import CERTIFICATE_FILE
 
-    if _awaited is None or not (_awaited / CERTIFICATE_FILE).is_file():
+    if not (_awaited / CERTIFICATE_FILE).is_file():
         return _NOTHING
     return f"The release in {_awaited} is whole{' and paid for' if _is_paid else ''}."
 

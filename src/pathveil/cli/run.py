@@ -133,12 +133,15 @@ def _fail(message: str, code: int) -> int:
         import traceback
 
         traceback.print_exc()
-    from rich.text import Text
+    try:
+        from rich.text import Text
 
-    from pathveil.cli.console import error_console
+        from pathveil.cli.console import error_console
 
-    words = Text.assemble(("error:", "bold red"), f" {without_addresses(message)}")
-    error_console().print(words, soft_wrap=True)
+        words = Text.assemble(("error:", "bold red"), f" {without_addresses(message)}")
+        error_console().print(words, soft_wrap=True)
+    except (MemoryError, OSError):  # not even memory to import what paints it
+        sys.stderr.write(f"error: {without_addresses(message)}\n")
     return code
 
 

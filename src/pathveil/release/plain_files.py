@@ -54,7 +54,9 @@ def open_plain(path: Path) -> BufferedReader:
 def read_plain(path: Path) -> bytes:
     """All bytes of a plain file that is read whole; see `open_plain`."""
     with open_plain(path) as file:
-        content = file.read(LARGEST_TEXT + 1)
+        # No more than it has, and one: a read of the most there may be takes that much memory.
+        most = min(os.fstat(file.fileno()).st_size, LARGEST_TEXT)
+        content = file.read(most + 1)
     if len(content) > LARGEST_TEXT:
         raise ReleaseError(f"{path} is larger than {LARGEST_TEXT >> 10:,} KiB: too large to read.")
     return content

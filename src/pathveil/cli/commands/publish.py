@@ -1,8 +1,9 @@
 """``pathveil publish``: raw trajectories in, a private release out."""
 
+import resource
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -13,6 +14,23 @@ from pathveil.cli.options.charging import LedgerOptions
 
 if TYPE_CHECKING:
     from pathveil.raw.engines.request import Request
+
+
+# With less, libraries in C end the process as they load or compile (LLVM), or never come back
+# (OpenBLAS): there would be no message.
+_LEAST_ADDRESSES: Final = 10**9
+
+
+def check_addresses() -> None:
+    """Refuse an address space in which not even the libraries have room."""
+    from pathveil.errors import ParameterError
+
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most != resource.RLIM_INFINITY and most < _LEAST_ADDRESSES:
+        raise ParameterError(
+            f"This process may use {most // 10**6} MB of addresses (ulimit -v), and needs "
+            f"{_LEAST_ADDRESSES // 10**6} MB at least; allow it more. Nothing was charged."
+        )
 
 
 def check_named(source: str, query: str | None, table: str | None) -> None:
@@ -100,6 +118,8 @@ def publish(
     More data than memory: `--engine duckdb --memory 2GB --spill /var/tmp`, and INPUT may be a
     folder or a pattern of Parquet files (docs/engines.md).
     """
+    if not dry_run:
+        check_addresses()
     from pathveil.cli.options.planning import zones_for
     from pathveil.cli.summary import print_summary
     from pathveil.cli.terminal import Terminal
