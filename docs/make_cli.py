@@ -50,6 +50,9 @@ mistyped is answered with the one that was perhaps meant.
 """
 
 AFTER = """
+A signal that comes while Python itself is starting, before the first line of pathveil, ends it in
+Python's own way: nothing was read or charged by then.
+
 Whatever happens, a release folder appears whole or not at all, and no message quotes a row of the
 raw data. `PATHVEIL_DEBUG=1` shows tracebacks on your own terminal, which may.
 """

@@ -123,6 +123,9 @@ EVERY_COMMAND = {
     "ledger verify": ["ledger", "verify", *CHARGED[:2]],
     "ledger export": ["ledger", "export", "--out", "ledger.json", *CHARGED[:2]],
     "ledger import": ["ledger", "import", "export.json", "--ledger", "moved.db"],
+    "ledger witness": [
+        *("ledger", "witness", "--key", "city.key", "--to", "witness.jsonl", *CHARGED[:2]),
+    ],
     "explain": ["explain", "out"],
     "explore": ["explore", "out", "--no-open", "--port", "0"],
     "keygen": ["keygen", "new.key"],
@@ -318,7 +321,7 @@ def test_a_bug_of_ours_does_not_show_the_data(silent, monkeypatch):
     def broken(*_arguments, **_options):
         raise LookupError(RECORD)
 
-    monkeypatch.setattr(engine, "read_trajectories", broken)
+    monkeypatch.setattr(engine, "read", broken)
     result = silent(*publish("raw/taps.csv"), codes=[70])
     assert "LookupError" in result.err
 
