@@ -88,7 +88,7 @@ def test_who_does_not_take_the_answer_is_let_go(bundle):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
         connection.setblocking(False)
         asked = request(address).replace(b"/api/overview", b"/api/openapi.json") + b"\r\n"
-        until = time.monotonic() + 60
+        until = time.monotonic() + 240  # the system's buffers take megabytes first
         while time.monotonic() < until:  # many questions, and no answer is read
             try:
                 connection.send(asked)
@@ -113,5 +113,5 @@ def test_many_connections_do_not_take_all_file_descriptors(bundle):
                     assert page.status == 200
                     return
             except OSError:
-                continue
+                time.sleep(0.2)  # until those who ask nothing are let go
         pytest.fail("nobody is answered any more")

@@ -118,11 +118,10 @@ def height_from_the_data(_patch: pytest.MonkeyPatch) -> Mechanism:
 
 def empties_off_by_one_at_theta(patch: pytest.MonkeyPatch) -> Mechanism:
     """Empty children must exceed θ, the others only reach it."""
+    right = noisy_table.passing_empty_nodes
 
     def strict(occupied, pairs, level_epsilon, threshold, randomness):
-        return noisy_table.passing_empty_nodes(
-            occupied, pairs, level_epsilon, threshold + 1, randomness
-        )
+        return right(occupied, pairs, level_epsilon, threshold + 1, randomness)
 
     patch.setattr(noisy_table, "passing_empty_nodes", strict)
     return front_door
