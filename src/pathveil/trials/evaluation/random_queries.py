@@ -99,35 +99,37 @@ def single_location_queries(universe_size: int) -> Queries:
 
 
 def queries_from_trajectories(
-    paths: WeightedPaths, *, longest: int, queries: int, seed: int = 0
+    paths: WeightedPaths, *, longest: int, shortest: int = 1, queries: int, seed: int = 0
 ) -> Queries:
     """Queries that somebody's trajectory answers: subsets of the locations of random ones.
 
-    A trajectory is drawn uniformly, then a length uniformly from 1 to the number of distinct
-    locations that it visits (at most ``longest``), then that many of them uniformly. Unlike
-    uniform locations, such queries are never about journeys that nobody made.
+    A trajectory is drawn uniformly, then a length uniformly from ``shortest`` to the number of
+    distinct locations that it visits (at most ``longest``), then that many of them uniformly.
+    Unlike uniform locations, such queries are never about journeys that nobody made.
 
     Args:
         paths: the raw trajectories.
         longest: the largest length of a query.
+        shortest: the smallest; trajectories that visit fewer locations are not drawn from.
         queries: how many.
         seed: fixes the draw.
 
     Raises:
-        InputError: if no trajectory visits a location.
+        InputError: if no trajectory visits so many locations.
     """
     from pathveil.analysis._merging import distinct_location_sets
 
     _check_count(queries)
     draw = np.random.default_rng([seed, _DATA_STREAM])
     sets = distinct_location_sets(paths.paths(), len(paths.universe))
-    some = np.flatnonzero((sets.lengths > 0) & (sets.weights > 0))
+    some = np.flatnonzero((sets.lengths >= max(shortest, 1)) & (sets.weights > 0))
     if len(some) == 0:
-        raise InputError("No trajectory visits a location of the universe: nothing to ask about.")
+        enough = "a location" if shortest <= 1 else f"{shortest} locations"
+        raise InputError(f"No trajectory visits {enough} of the universe: nothing to ask about.")
     upto = np.cumsum(sets.weights[some])
     row = some[np.searchsorted(upto, draw.integers(0, upto[-1], queries), side="right")]
     sizes = sets.lengths[row]
-    lengths = draw.integers(1, np.minimum(sizes, longest) + 1)
+    lengths = draw.integers(max(shortest, 1), np.minimum(sizes, longest) + 1)
     # The whole set of each drawn trajectory, shuffled; the first ``lengths`` of it are kept.
     starts = np.cumsum(sizes) - sizes
     query = np.repeat(np.arange(queries), sizes)
