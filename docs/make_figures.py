@@ -220,7 +220,7 @@ def main() -> None:
         "method-calibrated.svg",
         "The calibrated method: measure, model, rake",
         [
-            ("plain", "Measure", ["a tree, nine tables,", "each with noise", "and a share of ε"]),
+            ("plain", "Measure", ["a tree, small tables,", "each with noise", "and a share of ε"]),
             ("box", "Model", ["how people move on,", "return, and stop,", "fitted to the tables"]),
             ("box", "Complete", ["prefixes of the tree", "are continued", "by the model"]),
             ("box", "Calibrate", ["weights are moved", "until the tables", "of both agree"]),

@@ -77,7 +77,7 @@ def test_every_function_that_the_architecture_names_is_defined_there():
         ("gate.measure.measure_stage", True),
         ("gate.measure", True),
         ("statistics.statistic.Statistic.oracle", True),
-        ("statistics.registry.STATISTICS", True),
+        ("statistics.all_statistics.STATISTICS", True),
         ("gate.measure.no_such", False),
         ("gate.no_such.measure", False),
     ],

@@ -23,7 +23,7 @@ from pathveil.errors import ParameterError
 from pathveil.gate import measure as gate
 from pathveil.gate import noisy_table
 from pathveil.statistics.measurement_plan import MeasurementPlan
-from pathveil.statistics.registry import PAIRS
+from pathveil.statistics.pairs import PAIRS
 
 PARAMETERS = Parameters.choose(
     epsilon="8", height=8, universe_size=len(UNIVERSE), method="calibrated", time_grid=GRID

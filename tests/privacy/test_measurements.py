@@ -13,7 +13,7 @@ from pathveil.gate.randomness import Randomness
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.statistics.measurement_plan import MeasurementPlan
-from pathveil.statistics.registry import VISITS
+from pathveil.statistics.visits import VISITS
 from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe("abcdefgh")

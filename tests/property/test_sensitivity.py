@@ -21,8 +21,9 @@ from pathveil import Parameters, TimeGrid, Universe, read_trajectories
 from pathveil.audit.noisy_tables import without_noise
 from pathveil.gate import measure as gate
 from pathveil.gate.randomness import Randomness
+from pathveil.statistics.actions import ACTIONS
 from pathveil.statistics.measurement_plan import SHARES, TREE_SHARE, MeasurementPlan
-from pathveil.statistics.registry import ACTIONS, LEVELS
+from pathveil.statistics.prefix_tree import LEVELS
 
 SIZE = 20
 UNIVERSE = Universe([f"s{code:02}" for code in range(SIZE)])

@@ -19,33 +19,28 @@ from pathveil.statistics.actions import (
     STAY,
     action_counts,
 )
+from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.statistics.first_visits import first_visits
 from pathveil.statistics.measurement_plan import SHARES, TIME_SHARES, TREE_SHARE
 from pathveil.statistics.moves import move_cells
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.pairs import pair_cells
+from pathveil.statistics.pairs import PAIRS, pair_cells
+from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.reach import CANDIDATE_BINS, POPULAR_BINS, reach_cells
-from pathveil.statistics.registry import (
-    LENGTHS,
-    LEVELS,
-    PAIRS,
-    STATISTICS,
-    TIME_STATISTICS,
-    VISITED_SETS,
-    VISITS,
-)
 from pathveil.statistics.shapes import (
     DISTINCT_BINS,
     DISTINCT_ENDS,
     DISTINCT_VALUES,
     LENGTH_BINS,
     LENGTH_ENDS,
+    LENGTHS,
     length_bins,
     possible_shapes,
     shape_cells,
 )
 from pathveil.statistics.statistic import Bound, Rows, Scope, Visit
-from pathveil.statistics.visits import visit_cells
+from pathveil.statistics.visited_sets import VISITED_SETS
+from pathveil.statistics.visits import VISITS, visit_cells
 
 SIZE = 4  # code 4 is an unnamed place
 caps = st.integers(1, 9)
@@ -146,7 +141,7 @@ def test_names_and_words():
     assert all(one.words and one.because and one.adds for one in MEASURED)
 
 
-def test_the_tables_of_the_docs_are_those_of_the_registry():
+def test_the_tables_of_the_docs_are_those_that_are_measured():
     page = Path(__file__).parents[2].joinpath("docs", "method.md").read_text("utf-8")
     shares = SHARES | TIME_SHARES
     rows = [

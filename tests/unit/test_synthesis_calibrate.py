@@ -15,22 +15,16 @@ from pathveil.methods.calibrated.synthesis.quasi_newton import Point, minimise
 from pathveil.methods.calibrated.synthesis.target_cells import Targets, find_cells
 from pathveil.statistics.constants import LARGEST_MULTIPLIER, TRUST_IN_MODEL
 from pathveil.statistics.denoise import Estimates
+from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.reach import POPULAR_BINS, REACHES
-from pathveil.statistics.registry import (
-    LAST_LOCATIONS,
-    LENGTHS,
-    LEVELS,
-    PAIRS,
-    REACH,
-    VISITED_SETS,
-    VISITS,
-)
-from pathveil.statistics.registry import SHAPES as SHAPE_TABLE
-from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, SHAPES
+from pathveil.statistics.pairs import PAIRS
+from pathveil.statistics.prefix_tree import LEVELS
+from pathveil.statistics.reach import POPULAR_BINS, REACH, REACHES
+from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, LENGTHS, SHAPE_CELLS, SHAPES
 from pathveil.statistics.statistic import Known, Rows, Scope
-from pathveil.statistics.visits import MULTIPLICITIES
+from pathveil.statistics.visited_sets import VISITED_SETS
+from pathveil.statistics.visits import MULTIPLICITIES, VISITS
 
 SIZE = 3
 PLAN = MeasurementPlan.of(
@@ -63,7 +57,7 @@ def targets(draw=None, variance=4.0):
     top = NoisyTable(np.array([0, 2, 3]), np.array([3, 2, 1]), 4, Fraction(1), 1)
     shapes = table(LENGTH_BINS, DISTINCT_BINS)
     tables = {
-        SHAPE_TABLE: shapes,
+        SHAPES: shapes,
         LENGTHS: Estimates(shapes.value.sum(axis=1), shapes.variance.sum(axis=1)),
         LAST_LOCATIONS: table(SIZE),
         VISITS: table(MULTIPLICITIES, SIZE),
@@ -83,13 +77,13 @@ def test_cells_by_hand():
     aims = targets()
     assert (
         len(aims.counts)
-        == LENGTH_BINS + SHAPES + SIZE + MULTIPLICITIES * SIZE + 1 + 1 + REACHES + 2
+        == LENGTH_BINS + SHAPE_CELLS + SIZE + MULTIPLICITIES * SIZE + 1 + 1 + REACHES + 2
     )
     assert aims.counts[-2:].tolist() == [3, 2]
     assert aims.variances[-2:].tolist() == [4.0 / 2, 4.0 / 2]  # 2/ε²
     start = starts_of(aims)
     lengths, shapes, last, visits = (
-        start[table] for table in (LENGTHS, SHAPE_TABLE, LAST_LOCATIONS, VISITS)
+        start[table] for table in (LENGTHS, SHAPES, LAST_LOCATIONS, VISITS)
     )
     pairs, sets, reach, first = (start[table] for table in (PAIRS, VISITED_SETS, REACH, LEVELS[0]))
     rows, cells = find_cells(paths([[0, 1, 0], [2, SIZE]]), aims)

@@ -7,13 +7,20 @@ import numpy as np
 import pytest
 
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates, estimate_popularity
+from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.registry import LAST_LOCATIONS, LENGTHS, TOTAL, VISITS
-from pathveil.statistics.registry import SHAPES as SHAPE_TABLE
-from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, SHAPES, possible_shapes
+from pathveil.statistics.shapes import (
+    DISTINCT_BINS,
+    LENGTH_BINS,
+    LENGTHS,
+    SHAPE_CELLS,
+    SHAPES,
+    possible_shapes,
+)
 from pathveil.statistics.statistic import Scope
-from pathveil.statistics.visits import MULTIPLICITIES
+from pathveil.statistics.total import TOTAL
+from pathveil.statistics.visits import MULTIPLICITIES, VISITS
 
 # All draws are seeded: a test that passes once passes always.
 
@@ -32,11 +39,11 @@ def popularity(total, visits, *, noise=10, seed=None):
     size = visits.shape[-1]
     by_times = np.zeros((MULTIPLICITIES, size), dtype=np.int64)
     by_times[: visits.reshape(-1, size).shape[0]] = visits
-    shapes = np.zeros(SHAPES, dtype=np.int64)
+    shapes = np.zeros(SHAPE_CELLS, dtype=np.int64)
     shapes[0] = total
     tables = {
         TOTAL: table([total], 1),
-        SHAPE_TABLE: table(shapes, noise, seed),
+        SHAPES: table(shapes, noise, seed),
         LAST_LOCATIONS: table(by_times[0], noise, seed),
         VISITS: table(by_times.ravel(), noise, seed),
     }
@@ -70,7 +77,7 @@ def test_candidates_keep_their_columns():
     some = {statistic: statistic.among(known, chosen) for statistic, known in whole.tables.items()}
     assert some[VISITS].value.tolist() == whole[VISITS].value[:, chosen].tolist()
     assert some[LAST_LOCATIONS].variance.tolist() == whole[LAST_LOCATIONS].variance[chosen].tolist()
-    assert some[SHAPE_TABLE] is whole[SHAPE_TABLE]
+    assert some[SHAPES] is whole[SHAPES]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -90,7 +97,7 @@ def test_a_negative_total_is_none(total):
 
 def test_impossible_shapes_stay_empty():
     noisy = popularity(50_000, np.array([30_000, 20_000]), noise=1000, seed=3)
-    shapes = estimate_popularity(noisy)[SHAPE_TABLE].value
+    shapes = estimate_popularity(noisy)[SHAPES].value
     assert shapes.shape == (LENGTH_BINS, DISTINCT_BINS)
     assert not shapes[~possible_shapes(2)].any()
     assert shapes.sum() == pytest.approx(50_000)
@@ -124,7 +131,7 @@ def test_noise_does_not_make_short_trajectories_long(seed):
     shapes = np.zeros(possible.shape, dtype=np.int64)
     shapes[:8][possible[:8]] = 2000 // np.count_nonzero(possible[:8])
     noisy = popularity(2000, np.full(20, 400), seed=seed)
-    noisy = changed(noisy, SHAPE_TABLE, table(shapes.ravel(), 20, seed))
+    noisy = changed(noisy, SHAPES, table(shapes.ravel(), 20, seed))
     estimated = estimate_popularity(noisy)[LENGTHS].value
     assert estimated[8:].sum() == 0
     assert estimated[:8].sum() == pytest.approx(2000)

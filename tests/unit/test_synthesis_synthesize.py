@@ -13,8 +13,11 @@ from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
 from pathveil.methods.calibrated.synthesis.synthesize import synthesize
 from pathveil.statistics.actions import action_counts
 from pathveil.statistics.measurement_plan import MeasurementPlan
-from pathveil.statistics.registry import LEVELS, MOVES, PAIRS, TOTAL
+from pathveil.statistics.moves import MOVES
+from pathveil.statistics.pairs import PAIRS
+from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.shapes import LENGTH_BINS, length_bins
+from pathveil.statistics.total import TOTAL
 from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
 
 

@@ -89,7 +89,7 @@ def _accuracy(parameters: "Parameters") -> dict[str, object]:
     """What decides how fine the release is: θ, or the noise where every table has its own θ."""
     from pathveil.core.tree_forecast import noise_deviation
     from pathveil.statistics.measurement_plan import MeasurementPlan
-    from pathveil.statistics.registry import VISITS
+    from pathveil.statistics.visits import VISITS
 
     if not parameters.how.has_tables:
         return {"threshold": parameters.threshold, "visit_noise": None}

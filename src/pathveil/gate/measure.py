@@ -29,8 +29,9 @@ from pathveil.statistics.constants import MOST_POPULAR
 from pathveil.statistics.measurement_plan import Line, MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.registry import LEVELS, VISITS
+from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.statistic import POPULARITY, Rows, Scope, Statistic
+from pathveil.statistics.visits import VISITS
 from pathveil.threads import in_threads
 
 COUNTED_AT_ONCE = 1 << 23  # cells that are counted in one array rather than by sorting

@@ -14,7 +14,7 @@ from pathveil.promise.accounting import BudgetLine
 from pathveil.promise.certificate import PRIVATE, Certificate
 from pathveil.promise.odds import Belief, odds_against_one
 from pathveil.promise.stability import in_terms_of, trip_promises
-from pathveil.statistics.registry import STATISTICS, TIME_STATISTICS
+from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.times.trip_rules import kept_by
 
 DIGITS = 4

@@ -25,10 +25,10 @@ from pathveil.statistics.statistic import (
 )
 
 STAY, BACK, OLDER, NEW, END = 0, 1, 2, 3, 4
-ACTIONS = 5
+ACTION_KINDS = 5
 DISTINCT_SO_FAR = 8
 # Before the first step there is no previous action; END can't be one, so it stands for that.
-SHAPE = (ACTIONS, DISTINCT_SO_FAR, ACTIONS)
+SHAPE = (ACTION_KINDS, DISTINCT_SO_FAR, ACTION_KINDS)
 
 
 class Actions(Statistic):
@@ -49,7 +49,7 @@ class Actions(Statistic):
 
     def size(self, scope: Scope) -> int:
         """The same for every universe."""
-        return ACTIONS * DISTINCT_SO_FAR * ACTIONS
+        return ACTION_KINDS * DISTINCT_SO_FAR * ACTION_KINDS
 
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
         """At most ``cap`` for each row."""
@@ -70,7 +70,7 @@ class Actions(Statistic):
                 else:
                     action = BACK if [there] == before else OLDER if there in past else NEW
                 distinct = min(len(set(past)), DISTINCT_SO_FAR)
-                yield (previous * DISTINCT_SO_FAR + distinct - 1) * ACTIONS + action
+                yield (previous * DISTINCT_SO_FAR + distinct - 1) * ACTION_KINDS + action
                 previous = action
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
@@ -87,7 +87,9 @@ def action_counts(
 ) -> NDArray[np.int64]:
     """The counts of the cells, int64, shape `SHAPE`."""
     _, cells = action_cells(offsets, codes, universe_size, steps)
-    return np.bincount(cells, minlength=ACTIONS * DISTINCT_SO_FAR * ACTIONS).reshape(SHAPE)
+    return np.bincount(cells, minlength=ACTION_KINDS * DISTINCT_SO_FAR * ACTION_KINDS).reshape(
+        SHAPE
+    )
 
 
 @compiled
@@ -120,7 +122,7 @@ def action_cells(
                 if action != STAY:
                     before, here = here, there
                 previous = action
-            rows[found], cells[found] = row, situation * ACTIONS + action
+            rows[found], cells[found] = row, situation * ACTION_KINDS + action
             found += 1
     return rows[:found].copy(), cells[:found].copy()
 
@@ -137,4 +139,4 @@ def possible_actions() -> NDArray[np.bool_]:
     return possible
 
 
-STATISTIC = Actions()
+ACTIONS = Actions()

@@ -22,7 +22,9 @@ from typing import Final
 
 import numpy as np
 
-# The budget. Shares by the name of the statistic; with those of the tree's levels they sum to 1.
+# The budget. Shares by the name of the statistic, in the order in which they are measured; with
+# those of the tree's levels they sum to 1. Who has a share is measured: `all_statistics` finds the
+# file of that name.
 # By hand, on msnbc and stm_like; "visited sets" and "reach" came later, from the others' shares.
 SHARES: Final = {
     "total": Fraction(1, 100),

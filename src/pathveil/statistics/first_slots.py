@@ -37,4 +37,4 @@ class FirstSlots(OneCell):
         return posterior_means(table.counts, table.scale)
 
 
-STATISTIC = FirstSlots()
+FIRST_SLOTS = FirstSlots()

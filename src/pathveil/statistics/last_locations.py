@@ -40,4 +40,4 @@ class LastLocations(OneCell):
         return (self,)
 
 
-STATISTIC = LastLocations()
+LAST_LOCATIONS = LastLocations()

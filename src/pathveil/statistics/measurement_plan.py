@@ -13,12 +13,9 @@ from itertools import groupby
 
 from pathveil.core.parameters import Parameters
 from pathveil.statistics import constants
+from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.statistics.constants import MOST_DISTINCT, MOST_TREE_LEVELS, TREE_RATIO, TREE_SHARE
-from pathveil.statistics.registry import (
-    LEVELS,
-    STATISTICS,
-    TIME_STATISTICS,
-)
+from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.statistic import Statistic
 
 # By statistic: one without a share fails here.

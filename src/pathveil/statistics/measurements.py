@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.registry import LEVELS
+from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.statistic import Scope, Statistic
 
 

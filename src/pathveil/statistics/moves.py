@@ -99,4 +99,4 @@ def move_cells(
     return rows[:found], cells[:found]
 
 
-STATISTIC = Moves()
+MOVES = Moves()

@@ -169,4 +169,4 @@ def _listed_pairs(
     return rows[:found].copy(), pairs[:found].copy()
 
 
-STATISTIC = Pairs()
+PAIRS = Pairs()

@@ -84,4 +84,4 @@ def pauses(offsets: NDArray[np.int64], slots: NDArray[np.int32], most: int) -> N
     return found[:number].copy()
 
 
-STATISTIC = Pauses()
+PAUSES = Pauses()

@@ -91,4 +91,4 @@ def _distinct(
     return candidates, popular
 
 
-STATISTIC = Reach()
+REACH = Reach()

@@ -29,7 +29,7 @@ DISTINCT_ENDS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 24], dtype=
 DISTINCT_BINS = len(DISTINCT_ENDS) + 1
 # What a bin of distinct locations stands for.
 DISTINCT_VALUES = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 20, 32], dtype=np.float64)
-SHAPES = LENGTH_BINS * DISTINCT_BINS
+SHAPE_CELLS = LENGTH_BINS * DISTINCT_BINS
 # A floor above all counts: errors in a shape are absolute, so the median is the ordinary one.
 PLAIN_MEDIAN = 1e18
 # The bins of all numbers up to the first of the open bin.
@@ -47,7 +47,7 @@ class Shapes(OneCell):
 
     def size(self, scope: Scope) -> int:
         """The same for every universe."""
-        return SHAPES
+        return SHAPE_CELLS
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """The shape."""
@@ -103,7 +103,7 @@ class Lengths(OneCell):
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """That of the shape."""
-        return (cell // DISTINCT_BINS for cell in STATISTIC.oracle(visits, scope, cap))
+        return (cell // DISTINCT_BINS for cell in SHAPES.oracle(visits, scope, cap))
 
 
 def length_bins(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -149,5 +149,5 @@ def possible_shapes(universe_size: int) -> NDArray[np.bool_]:
     return (fewest[None, :] <= longest[:, None]) & (fewest[None, :] <= universe_size)
 
 
-STATISTIC = Shapes()
+SHAPES = Shapes()
 LENGTHS = Lengths()

@@ -76,4 +76,4 @@ def first_values(
     return found[:number].copy()
 
 
-STATISTIC = Slots()
+SLOTS = Slots()

@@ -5,7 +5,8 @@ synthesis applies the same statistic, with the same cap, to its own trajectories
 that anybody has to know about a table is in the statistic's own file: its cells (compiled, and as
 an oracle of a few lines), how many there are, the bound and why it holds, how the noisy table is
 denoised, and whether the synthesis is calibrated to it. Caps and shares of ε are the plan's
-(`statistics.measurement_plan`), the order is the registry's.
+(`statistics.measurement_plan`), their order that of the shares
+(`statistics.constants`).
 """
 
 from abc import ABC, abstractmethod

@@ -29,4 +29,4 @@ class Total(OneCell):
         return iter([0] if visits else [])
 
 
-STATISTIC = Total()
+TOTAL = Total()

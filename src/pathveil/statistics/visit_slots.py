@@ -103,4 +103,4 @@ def visit_slots(
     return rows[:found].copy(), cells[:found].copy()
 
 
-STATISTIC = VisitSlots()
+VISIT_SLOTS = VisitSlots()

@@ -80,4 +80,4 @@ def visited_sets(
     return sets
 
 
-STATISTIC = VisitedSets()
+VISITED_SETS = VisitedSets()

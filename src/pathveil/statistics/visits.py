@@ -118,4 +118,4 @@ def visit_cells(
     return rows[:found], cells[:found]
 
 
-STATISTIC = Visits()
+VISITS = Visits()

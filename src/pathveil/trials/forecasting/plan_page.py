@@ -307,7 +307,7 @@ def _levels(forecast: SimulatedForecast) -> Exhibit:
         Series("invented", [float(line.invented) for line in run.levels], "invented"),
     ]
     more = (
-        " The calibrated method completes trajectories from nine more tables; the tree is only "
+        " The calibrated method completes trajectories from the other tables; the tree is only "
         "where most of them begin."
         if run.parameters.how.has_tables
         else " Trajectories end where the tree ends."

@@ -12,11 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.statistics.all_statistics import TIME_STATISTICS
 from pathveil.statistics.constants import CERTAIN_DEVIATIONS, SANITY
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.measurements import Measurements
-from pathveil.statistics.registry import LENGTHS, SHAPES, TIME_STATISTICS, TOTAL, VISITS
+from pathveil.statistics.shapes import LENGTHS, SHAPES
 from pathveil.statistics.statistic import Known, Scope, Statistic
+from pathveil.statistics.total import TOTAL
+from pathveil.statistics.visits import VISITS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,7 +23,7 @@ from pathveil.methods.calibrated.synthesis.movement_model import (
     MovementModel,
 )
 from pathveil.methods.calibrated.synthesis.tree_estimates import Continuations
-from pathveil.statistics.actions import END, action_counts
+from pathveil.statistics.actions import ACTIONS, END, action_counts
 from pathveil.statistics.constants import (
     ACTION_SLACK,
     ACTION_STEP,
@@ -37,9 +37,8 @@ from pathveil.statistics.constants import (
     RETURN_STEP,
 )
 from pathveil.statistics.measurement_plan import MeasurementPlan
-from pathveil.statistics.registry import ACTIONS, VISITS
 from pathveil.statistics.shapes import LENGTH_BINS, LENGTH_ENDS, distinct_locations, length_bins
-from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
+from pathveil.statistics.visits import MULTIPLICITIES, VISITS, visit_cells
 from pathveil.threads import in_threads
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
-from pathveil.statistics.actions import END, possible_actions
+from pathveil.statistics.actions import ACTIONS, END, possible_actions
 from pathveil.statistics.constants import (
     BORROWED_COUNTS,
     BY_DISTINCT_SCALES,
@@ -22,9 +22,10 @@ from pathveil.statistics.constants import (
     TRUST_COUNTS,
     TRUST_SCALES,
 )
+from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import Measurement, MeasurementPlan
-from pathveil.statistics.registry import ACTIONS, LAST_LOCATIONS, LENGTHS, SHAPES, VISITS
-from pathveil.statistics.shapes import DISTINCT_VALUES, LENGTH_BINS, length_bins
+from pathveil.statistics.shapes import DISTINCT_VALUES, LENGTH_BINS, LENGTHS, SHAPES, length_bins
+from pathveil.statistics.visits import VISITS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
-from pathveil.statistics.actions import END, NEW
+from pathveil.statistics.actions import ACTIONS, END, NEW
 from pathveil.statistics.constants import LEAST_BACKGROUND, LEAST_VISITS
-from pathveil.statistics.registry import ACTIONS, LAST_LOCATIONS, MOVES, VISITS
+from pathveil.statistics.last_locations import LAST_LOCATIONS
+from pathveil.statistics.moves import MOVES
+from pathveil.statistics.visits import VISITS
 
 # The columns of `MovementModel.by_location` and of `MovementModel.by_length`.
 RETURNING, ENDING, BACKGROUND, POPULARITY = range(4)

@@ -16,9 +16,13 @@ from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.statistics.constants import SMALLEST_VARIANCE
 from pathveil.statistics.denoise import Estimates
+from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import MeasurementPlan
-from pathveil.statistics.registry import LAST_LOCATIONS, LENGTHS, LEVELS, REACH, SHAPES, VISITS
+from pathveil.statistics.prefix_tree import LEVELS
+from pathveil.statistics.reach import REACH
+from pathveil.statistics.shapes import LENGTHS, SHAPES
 from pathveil.statistics.statistic import Rows, Scope, Statistic
+from pathveil.statistics.visits import VISITS
 
 # In which order the cells of a row are added up; other statistics follow in the plan's order. Sums
 # of floats depend on it in the last bit, and so does a seeded release.

@@ -28,12 +28,13 @@ from pathveil.statistics.constants import (
     TIME_SAMPLE,
     TIME_STEP,
 )
+from pathveil.statistics.first_slots import FIRST_SLOTS
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
-from pathveil.statistics.pauses import pauses
-from pathveil.statistics.registry import FIRST_SLOTS, PAUSES, SLOTS, VISIT_SLOTS
-from pathveil.statistics.slots import first_values
+from pathveil.statistics.pauses import PAUSES, pauses
+from pathveil.statistics.slots import SLOTS, first_values
 from pathveil.statistics.statistic import Known, Statistic
+from pathveil.statistics.visit_slots import VISIT_SLOTS
 from pathveil.threads import in_threads
 
 # No location likes a slot more than so many times as much as any location does, or less.

@@ -21,7 +21,7 @@ from pathveil.methods.calibrated.synthesis.movement_model import (
     MovementModel,
 )
 from pathveil.methods.calibrated.synthesis.tree_estimates import Continuations
-from pathveil.statistics.actions import ACTIONS, BACK, DISTINCT_SO_FAR, END, NEW, OLDER, STAY
+from pathveil.statistics.actions import ACTION_KINDS, BACK, DISTINCT_SO_FAR, END, NEW, OLDER, STAY
 
 # So many different locations are remembered: it bounds the work of a step.
 MOST_REMEMBERED = 300
@@ -54,7 +54,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
     locations = np.empty(MOST_REMEMBERED, dtype=np.int64)
     times = np.empty(MOST_REMEMBERED, dtype=np.int64)
     attractions = np.empty(MOST_REMEMBERED)
-    chances = np.zeros(ACTIONS)
+    chances = np.zeros(ACTION_KINDS)
     state = np.full(1, seed, dtype=np.uint64)
     offsets = np.zeros(len(jobs) + 1, dtype=np.int64)
     codes = np.empty(8 * len(jobs) + longest, dtype=np.int32)
@@ -98,7 +98,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
                     tries -= 1
                     action = END
                     if _uniform(state) >= ending:
-                        action = _pick(chances, ACTIONS, state)
+                        action = _pick(chances, ACTION_KINDS, state)
                     if action == NEW:
                         there = _new_location(
                             by_location, starts, to, cumulative, sums, guide,

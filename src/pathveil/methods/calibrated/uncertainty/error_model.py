@@ -44,13 +44,16 @@ from pathveil.statistics.constants import (
     UNNAMED_DRAWS,
 )
 from pathveil.statistics.denoise import posterior
-from pathveil.statistics.registry import PAIRS, SHAPES, TOTAL, VISITS
+from pathveil.statistics.pairs import PAIRS
 from pathveil.statistics.shapes import (
     DISTINCT_VALUES,
     LENGTH_BINS,
+    SHAPES,
     distinct_locations,
     possible_shapes,
 )
+from pathveil.statistics.total import TOTAL
+from pathveil.statistics.visits import VISITS
 
 # Two guesses g, g' at a logarithm predict a third to within |g − g'|·√(1/2)·√(1 + 1/2).
 THIRD_GUESS = float(np.sqrt(0.75))

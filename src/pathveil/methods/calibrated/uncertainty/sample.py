@@ -14,9 +14,10 @@ from pathveil.statistics.constants import ERROR_SAMPLE
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.registry import PAIRS, VISITED_SETS, VISITS
+from pathveil.statistics.pairs import PAIRS
 from pathveil.statistics.statistic import Rows
-from pathveil.statistics.visits import visit_cells
+from pathveil.statistics.visited_sets import VISITED_SETS
+from pathveil.statistics.visits import VISITS, visit_cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)
