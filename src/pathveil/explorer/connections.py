@@ -6,6 +6,8 @@ them, or a letter a minute. Each takes a file descriptor, and without those nobo
 
 import asyncio
 import resource
+import socket
+import struct
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -23,11 +25,15 @@ def most_connections() -> int:
 
 
 class BoundedConnection(H11Protocol):
-    """One connection, which is closed if it has no whole question or takes no answer in time."""
+    """One connection, which is closed if it has no whole question or takes no answer in time.
+
+    One timer looks at it as long as it lives, so that no order of events can leave it without one.
+    """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._deadline: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._waited_for_since = 0.0  # the loop's clock
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a question, unless there are too many who wait."""
@@ -35,43 +41,44 @@ class BoundedConnection(H11Protocol):
         if len(self.connections) > most_connections():
             transport.abort()
         else:
-            self._wait()
+            self._begin_to_wait()
+            self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is waited for any more."""
-        self._go_on()
+        if self._timer is not None:
+            self._timer.cancel()
         super().connection_lost(exc)
 
-    def handle_events(self) -> None:
-        """A whole question is answered however long that takes, if the answers are taken."""
-        super().handle_events()
-        self._go_on_if_asked()
-
     def on_response_complete(self) -> None:
-        """Wait for the next question; its first letters are not enough."""
-        self._wait()
+        """Wait for the next question, and that this answer is taken; a letter is not enough."""
+        self._begin_to_wait()
         super().on_response_complete()
 
     def pause_writing(self) -> None:
         """The other side does not take what we send."""
         super().pause_writing()
-        self._wait()
+        self._begin_to_wait()
 
-    def resume_writing(self) -> None:
-        """It does again."""
-        super().resume_writing()
-        self._go_on_if_asked()
+    def _begin_to_wait(self) -> None:
+        self._waited_for_since = self.loop.time()
 
-    def _wait(self) -> None:
-        self._go_on()
-        self._deadline = self.loop.call_later(PATIENCE_SECONDS, self.transport.abort)
-
-    def _go_on_if_asked(self) -> None:
+    def _is_ours_to_answer(self) -> bool:
+        """A whole question is answered however long that takes, if the answers are taken."""
         is_asked = self.cycle is not None and not self.cycle.response_complete
-        if is_asked and not self.flow.write_paused:
-            self._go_on()
+        return is_asked and not self.flow.write_paused and not self.transport.is_closing()
 
-    def _go_on(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+    def _look(self) -> None:
+        if self._is_ours_to_answer():
+            self._begin_to_wait()
+        until = self._waited_for_since + PATIENCE_SECONDS
+        if self.loop.time() < until:
+            self._timer = self.loop.call_at(until, self._look)
+        else:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Reset it: else the operating system would hold what is not taken for minutes more."""
+        connected = self.transport.get_extra_info("socket")
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()
