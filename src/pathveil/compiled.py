@@ -6,26 +6,45 @@ written, of a user without a home, has neither: then they are compiled in memory
 
 import logging
 from collections.abc import Callable
-from functools import cache
-from typing import Any, TypeVar
-
-import numba
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
 
 
 def njit(**options: Any) -> Callable[[Kernel], Kernel]:
     """``numba.njit``; without its cache if there is no place for it."""
+    import numba  # whose start takes a second
 
     def decorate(function: Kernel) -> Kernel:
         try:
-            compiled: Kernel = numba.njit(**options)(function)
+            kernel: Kernel = numba.njit(**options)(function)
         except RuntimeError:  # no place for the cache; anything else will be raised again
-            compiled = numba.njit(**(options | {"cache": False}))(function)
+            kernel = numba.njit(**(options | {"cache": False}))(function)
             _say_once()
-        return compiled
+        return kernel
 
     return decorate
+
+
+def compiled(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
+    """``njit(cache=True, nogil=True)``, when it is first called.
+
+    Whoever only asks what a statistic is, as a plan or a certificate does, need not wait for the
+    compiler to start. No kernel may call such a function: it would see the wrapper.
+    """
+
+    @cache
+    def ready() -> Callable[Given, Returned]:
+        return njit(cache=True, nogil=True)(function)
+
+    @wraps(function)
+    def call(*given: Given.args, **named: Given.kwargs) -> Returned:
+        return ready()(*given, **named)
+
+    return call
 
 
 @cache

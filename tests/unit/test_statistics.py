@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathveil.statistics import prefix_tree
 from pathveil.statistics.actions import (
     BACK,
     END,
@@ -106,6 +107,17 @@ def test_the_cells_are_those_of_the_oracle_and_within_the_bound(
         assert added.total() <= bound.l1
         assert sum(count**2 for count in added.values()) <= bound.squared_l2 <= bound.l1**2
         assert all(0 <= cell < statistic.size(scope) for cell in added)
+
+
+@given(rows=timed, candidates=candidate_sets, kept=st.integers(1, 3))
+def test_the_nodes_of_a_large_level_are_searched_for_and_the_same(rows, candidates, kept):
+    found, scope = seen(rows, candidates, kept=kept)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefix_tree, "NUMBERED_AT_ONCE", 0)
+        searched, same_scope = seen(rows, candidates, kept=kept)
+        for level in LEVELS:
+            expected = level.cells(found, scope, 1).tolist()
+            assert level.cells(searched, same_scope, 1).tolist() == expected
 
 
 @given(rows=timed, cap=caps, keys=st.sets(st.integers(0, SIZE**2 - 1)))

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.compiled import compiled
+from pathveil.compiled import compiled
 from pathveil.statistics.denoise import Estimates, posterior
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import (
     HABITS,
     Bound,
     Known,
+    OfVisits,
     RowCells,
     Rows,
     Scope,
-    Statistic,
     Visit,
 )
 
@@ -31,17 +31,13 @@ DISTINCT_SO_FAR = 8
 SHAPE = (ACTION_KINDS, DISTINCT_SO_FAR, ACTION_KINDS)
 
 
-class Actions(Statistic):
+class Actions(OfVisits):
     """See above."""
 
     name = "actions"
     words = "how people come back: stay, go back, return to an older place, go on, end"
     adds, because = "h", "counting stops after h steps"
     stage = HABITS
-
-    def cap(self, height: int, distinct: int) -> int:
-        """The steps that count: h."""
-        return height
 
     def bound(self, cap: int) -> Bound:
         """One a step; all of them may be the same, as of somebody who never leaves."""

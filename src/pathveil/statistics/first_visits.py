@@ -6,7 +6,7 @@ Moves and pairs are made of them, and the discovery of labels.
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.compiled import compiled
+from pathveil.compiled import compiled
 
 
 @compiled
@@ -38,3 +38,11 @@ def first_visits(
                     reached_from[row, found] = codes[i - 1]
                 found += 1
     return visited, reached_from
+
+
+@compiled
+def to_positions(codes: NDArray[np.int32], position: NDArray[np.int32]) -> None:
+    """Write a location's position in place of its code; −1 is the last of them, and stays."""
+    for row in range(codes.shape[0]):
+        for i in range(codes.shape[1]):
+            codes[row, i] = position[codes[row, i]]

@@ -11,45 +11,32 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.compiled import compiled
-from pathveil.statistics.constants import DENSE_CELLS, INVENTED_MOVES
+from pathveil.compiled import compiled
+from pathveil.statistics.constants import INVENTED_MOVES
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.pairs import denoise_pairs
+from pathveil.statistics.pairs import PairTable, denoise_pairs
 from pathveil.statistics.statistic import (
-    HABITS,
     Bound,
     Known,
     RowCells,
     Rows,
     Scope,
-    Statistic,
     Visit,
 )
 
 
-class Moves(Statistic):
+class Moves(PairTable):
     """See above."""
 
     name = "moves"
     words = "from a location to one that is visited for the first time"
     adds = "d − 1"
     because = "one for each of its first d distinct locations but the first"
-    stage = HABITS
-    of_candidates = True
-    dense_up_to = DENSE_CELLS
-
-    def cap(self, height: int, distinct: int) -> int:
-        """The distinct locations that are looked at: d."""
-        return distinct
 
     def bound(self, cap: int) -> Bound:
         """Each move ends elsewhere: the cells differ."""
         return Bound(cap - 1, cap - 1)
-
-    def size(self, scope: Scope) -> int:
-        """All ordered pairs of candidates."""
-        return scope.named * scope.named
 
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
         """Of the first ``cap`` distinct locations of each row."""

@@ -1,7 +1,7 @@
 """Pairs: every unordered pair of the first ``cap`` distinct locations of a trajectory.
 
-A cell is a·n + b over n candidates with a < b. A trajectory adds at most 1 to a cell, and at most
-``cap``·(``cap`` − 1)/2 in all.
+A cell is a·n + b over n candidates; only those with a < b can be occupied. A trajectory adds at
+most 1 to a cell, and at most ``cap``·(``cap`` − 1)/2 in all.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.compiled import compiled
+from pathveil.compiled import compiled
 from pathveil.statistics.constants import DENSE_CELLS, INVENTED_PAIRS
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
@@ -27,13 +27,9 @@ from pathveil.statistics.statistic import (
 )
 
 
-class Pairs(Statistic):
-    """See above."""
+class PairTable(Statistic):
+    """A table with a cell for every two candidates, of the first d distinct locations."""
 
-    name = "pairs"
-    words = "of locations that one trajectory visits"
-    adds = "d(d − 1)/2"
-    because = "one for each pair of its first d distinct locations"
     stage = HABITS
     of_candidates = True
     dense_up_to = DENSE_CELLS
@@ -42,13 +38,22 @@ class Pairs(Statistic):
         """The distinct locations that are looked at: d."""
         return distinct
 
+    def size(self, scope: Scope) -> int:
+        """All ordered pairs of candidates."""
+        return scope.named * scope.named
+
+
+class Pairs(PairTable):
+    """See above."""
+
+    name = "pairs"
+    words = "of locations that one trajectory visits"
+    adds = "d(d − 1)/2"
+    because = "one for each pair of its first d distinct locations"
+
     def bound(self, cap: int) -> Bound:
         """A pair of distinct locations is there once: the cells differ."""
         return Bound(cap * (cap - 1) // 2, cap * (cap - 1) // 2)
-
-    def size(self, scope: Scope) -> int:
-        """All ordered pairs of candidates; only a < b can be occupied."""
-        return scope.named * scope.named
 
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
         """Of the first ``cap`` distinct locations of each row."""

@@ -9,42 +9,23 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.compiled import compiled
-from pathveil.statistics.denoise import Estimates, posterior_means
-from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.statistic import (
-    TIMES,
-    Bound,
-    Known,
-    RowCells,
-    Rows,
-    Scope,
-    Statistic,
-    Visit,
-)
+from pathveil.compiled import compiled
+from pathveil.statistics.slots import Slots
+from pathveil.statistics.statistic import Bound, RowCells, Rows, Scope, Visit
 
 
-class Pauses(Statistic):
+class Pauses(Slots):
     """See above."""
 
     name = "pauses"
     words = "between two visits in a row, in slots of time"
     adds = "h − 1"
     because = "one for each of its first h visits but the first"
-    stage = TIMES
-
-    def cap(self, height: int, distinct: int) -> int:
-        """The visits that are looked at: h."""
-        return height
 
     def bound(self, cap: int) -> Bound:
         """The pauses may be the same; at least 1, so that noise has a scale."""
         most = max(cap - 1, 1)
         return Bound(most, most * most)
-
-    def size(self, scope: Scope) -> int:
-        """T."""
-        return scope.slots
 
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
         """At most ``cap`` − 1 for each row."""
@@ -60,10 +41,6 @@ class Pauses(Statistic):
         """Differences."""
         slots = [visit.slot for visit in visits[:cap]]
         return (after - before for before, after in pairwise(slots))
-
-    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
-        """Means, for hardly a slot is quite empty."""
-        return posterior_means(table.counts, table.scale)
 
 
 @compiled

@@ -12,11 +12,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.compiled import compiled
+from pathveil.compiled import compiled
 from pathveil.statistics.constants import INVENTED_CHILDREN, MOST_TREE_LEVELS
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import Known, OneCell, Rows, Scope, Statistic, Visit
+
+NUMBERED_AT_ONCE = 1 << 22  # cells of a level
 
 
 class PrefixTreeLevel(OneCell):
@@ -59,9 +61,8 @@ class PrefixTreeLevel(OneCell):
         if self.level == 1:
             node = np.where(rows.some, 0, -1)
         else:
-            above = scope.levels[self.level - 2]
             cells = LEVELS[self.level - 2].cell(rows, scope)
-            node = _passed(cells, above.keys, opened(scope, self.level - 1), scope.named)
+            node = _nodes_of(cells, scope, self.level - 1)
         return _children(rows.offsets, rows.positions, node, self.level, scope.named)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
@@ -94,6 +95,20 @@ def opened(scope: Scope, level: int) -> NDArray[np.int64]:
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(label != scope.named)))
 
 
+def _nodes_of(cells: NDArray[np.int64], scope: Scope, level: int) -> NDArray[np.int64]:
+    """The number of each row's node among those that passed and can go on, −1 if it did not.
+
+    Of a level that is not too large all cells are numbered, so that nothing is searched for.
+    """
+    above, number = scope.levels[level - 1], opened(scope, level)
+    if above.cells > NUMBERED_AT_ONCE:
+        return _passed(cells, above.keys, number, scope.named)
+    goes_on = np.diff(number) > 0
+    nodes = np.full(above.cells + 1, -1, dtype=np.int64)  # the last one is that of cell −1
+    nodes[above.keys[goes_on]] = number[:-1][goes_on]
+    return nodes[cells]
+
+
 @compiled
 def _children(
     offsets: NDArray[np.int64],
@@ -121,7 +136,7 @@ def _children(
 def _passed(
     cells: NDArray[np.int64], keys: NDArray[np.int64], opened: NDArray[np.int64], end: int
 ) -> NDArray[np.int64]:
-    """The number of each row's node among those that passed and can go on, −1 if it did not."""
+    """`_nodes_of`, by search."""
     node = np.full(len(cells), -1, dtype=np.int64)
     for row in range(len(cells)):
         cell = cells[row]

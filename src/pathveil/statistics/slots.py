@@ -8,22 +8,22 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.compiled import compiled
+from pathveil.compiled import compiled
 from pathveil.statistics.denoise import Estimates, posterior_means
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import (
     TIMES,
     Bound,
     Known,
+    OfVisits,
     RowCells,
     Rows,
     Scope,
-    Statistic,
     Visit,
 )
 
 
-class Slots(Statistic):
+class Slots(OfVisits):
     """See above."""
 
     name = "slots"
@@ -31,10 +31,6 @@ class Slots(Statistic):
     adds = "h"
     because = "one for each of its first h visits"
     stage = TIMES
-
-    def cap(self, height: int, distinct: int) -> int:
-        """The visits that are looked at: h."""
-        return height
 
     def bound(self, cap: int) -> Bound:
         """The slots may be the same."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.statistics.denoise import Estimates, sparse_estimates
-from pathveil.statistics.first_visits import first_visits
+from pathveil.statistics.first_visits import first_visits, to_positions
 from pathveil.statistics.noisy_table import NoisyTable
 
 ALWAYS_DENSE = 1 << 62
@@ -110,6 +110,7 @@ class Rows:
     slots: NDArray[np.int32] | None = None
     position: NDArray[np.int32] | None = None
     _known: dict[object, Any] = field(default_factory=dict)
+    _locks: dict[object, Any] = field(default_factory=dict)
     _lock: Any = field(default_factory=RLock)
 
     def among(self, candidates: NDArray[np.int64]) -> "Rows":
@@ -143,16 +144,22 @@ class Rows:
         """`first_visits` as positions among the candidates."""
 
         def find() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-            visited, before = first_visits(self.offsets, self.codes, self.size, most)
+            found = first_visits(self.offsets, self.codes, self.size, most)
             if self.position is not None:
-                return self.position[visited], self.position[before]
-            return visited, before
+                for codes in found:
+                    to_positions(codes, self.position)
+            return found
 
         return self.once(("first visits", most), find)
 
     def once(self, key: object, find: Callable[[], Found]) -> Found:
-        """What several statistics need is found once, also when they are counted in threads."""
+        """What several statistics need is found once, also when they are counted in threads.
+
+        Whoever needs something else does not wait for it.
+        """
         with self._lock:
+            only_one = self._locks.setdefault(key, RLock())
+        with only_one:
             if key not in self._known:
                 self._known[key] = find()
             found: Found = self._known[key]
@@ -272,6 +279,14 @@ class Statistic(ABC):
         return found[is_listed], at[is_listed]
 
 
+class OfVisits(Statistic):
+    """A statistic that looks at the first h visits of a trajectory."""
+
+    def cap(self, height: int, distinct: int) -> int:
+        """The visits that are looked at: h."""
+        return height
+
+
 class OneCell(Statistic):
     """A statistic to which a trajectory adds 1 in one cell, or nothing."""
 
@@ -288,3 +303,9 @@ class OneCell(Statistic):
         cell = self.cell(rows, scope)
         found = np.flatnonzero(cell >= 0).astype(np.int32)
         return found, (cell if len(found) == len(cell) else cell[found])
+
+    def cells(self, rows: Rows, scope: Scope, cap: int) -> NDArray[np.integer]:
+        """The cells alone, without finding out whose they are."""
+        cell = self.cell(rows, scope)
+        has_one = cell >= 0
+        return cell if has_one.all() else cell[has_one]

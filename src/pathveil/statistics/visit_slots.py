@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.compiled import compiled
+from pathveil.compiled import compiled
 from pathveil.statistics.constants import DENSE_CELLS, INVENTED_SLOTS
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
@@ -18,15 +18,15 @@ from pathveil.statistics.statistic import (
     TIMES,
     Bound,
     Known,
+    OfVisits,
     RowCells,
     Rows,
     Scope,
-    Statistic,
     Visit,
 )
 
 
-class VisitSlots(Statistic):
+class VisitSlots(OfVisits):
     """See above."""
 
     name = "visit slots"
@@ -36,10 +36,6 @@ class VisitSlots(Statistic):
     stage = TIMES
     of_candidates = True
     dense_up_to = DENSE_CELLS
-
-    def cap(self, height: int, distinct: int) -> int:
-        """The visits that are looked at: h."""
-        return height
 
     def bound(self, cap: int) -> Bound:
         """Location and slot may be the same."""

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.compiled import compiled
+from pathveil.compiled import compiled
 from pathveil.statistics.constants import DENSE_CELLS, INVENTED_SETS, MOST_POPULAR
 from pathveil.statistics.statistic import (
     HABITS,

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.compiled import compiled
+from pathveil.compiled import compiled
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import (
     POPULARITY,
     Bound,
     Known,
+    OfVisits,
     RowCells,
     Rows,
     Scope,
@@ -28,17 +29,13 @@ from pathveil.statistics.statistic import (
 MULTIPLICITIES = 4
 
 
-class Visits(Statistic):
+class Visits(OfVisits):
     """See above."""
 
     name = "visits"
     words = "first, second, third and fourth visits to each location"
     adds, because = "h", "counting stops after h cells"
     stage = POPULARITY
-
-    def cap(self, height: int, distinct: int) -> int:
-        """The cells that count: h."""
-        return height
 
     def bound(self, cap: int) -> Bound:
         """An m-th visit to x happens once: the cells differ."""
