@@ -113,20 +113,20 @@ def _nothing() -> None:
 def _no_noise() -> None:
     import numpy as np
 
-    from pathveil.gate import noisy_table, prepare
+    from pathveil.gate import add_noise, prepare
 
     def silence(size, _epsilon, _randomness):
         return np.zeros(size, dtype=np.int64)
 
-    noisy_table.discrete_laplace = prepare.discrete_laplace = silence
+    add_noise.discrete_laplace = prepare.discrete_laplace = silence
 
 
 def _half_noise() -> None:
-    from pathveil.gate import noisy_table
+    from pathveil.gate import add_noise
     from pathveil.gate.geometric import noise_geometric, skip_geometric
 
-    noisy_table.noise_geometric = lambda epsilon: noise_geometric(2 * epsilon)
-    noisy_table.skip_geometric = lambda epsilon, threshold: skip_geometric(2 * epsilon, threshold)
+    add_noise.noise_geometric = lambda epsilon: noise_geometric(2 * epsilon)
+    add_noise.skip_geometric = lambda epsilon, threshold: skip_geometric(2 * epsilon, threshold)
 
 
 def _doubled_cap() -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bench.accuracy import HEIGHT, QUERIES, line, load
 from pathveil import Release, TrajectoryDatabase, publish
 from pathveil.analysis.visit_index import VisitIndex
-from pathveil.core.estimates import LEVELS
+from pathveil.core.error_table import LEVELS
 from pathveil.trials.evaluation.random_queries import Queries, paper_queries
 
 REAL = ("msnbc", "cabspotting", "mibici", "nycflights13", "kosarak")

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from bench.measuring import best_of, row
-from pathveil.gate.noisy_table import discrete_laplace, passing_empty_nodes
+from pathveil.gate.add_noise import discrete_laplace, passing_empty_nodes
 from pathveil.gate.randomness import Randomness
 
 SAMPLES = 1_000_000

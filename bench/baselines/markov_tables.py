@@ -15,7 +15,7 @@ from bench.baselines.markov_plan import (
     MarkovPlan,
 )
 from pathveil.core.thresholds import smallest_threshold
-from pathveil.gate.noisy_table import dense_table, sparse_table
+from pathveil.gate.add_noise import dense_table, sparse_table
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.statistics.noisy_table import NoisyTable

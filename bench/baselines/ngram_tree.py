@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bench.baselines.ngram_growth import expand
 from bench.baselines.ngram_levels import Expanded, Level
 from bench.baselines.ngram_plan import NGramPlan
-from pathveil.gate.noisy_table import sparse_table
+from pathveil.gate.add_noise import sparse_table
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.memory_counter import MemoryCounter

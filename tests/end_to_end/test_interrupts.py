@@ -14,7 +14,7 @@ from tests.commands import environment, finish, publish_arguments, spawn
 
 # Reached by `publish` while it grows the tree, writes the bundle, and sums up.
 STAGES = {
-    "growing": "pathveil.gate.noisy_table.discrete_laplace",
+    "growing": "pathveil.gate.add_noise.discrete_laplace",
     "writing": "pathveil.release.bundle.render_report",
     "summing up": "pathveil.cli.summary._facts",
 }

@@ -220,7 +220,7 @@ def test_kill_9_at_200_random_moments(warm, week, place, files):
 
 MOMENTS = {
     "before the data is opened": ("pathveil.raw.reading.open_source", False),
-    "while the noise is drawn": ("pathveil.gate.noisy_table.discrete_laplace", False),
+    "while the noise is drawn": ("pathveil.gate.add_noise.discrete_laplace", False),
     "half way through the bundle": ("pathveil.release.bundle.render_report", False),
     "just before the bundle appears": ("pathveil.folders._sync", False),
     "before it is recorded as published": ("pathveil.release.bundle.certificate_sha256", True),

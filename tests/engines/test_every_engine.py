@@ -11,7 +11,7 @@ from tests.engines.inputs import Input
 
 from pathveil import TimeGrid, Universe, publish, read_trajectories
 from pathveil.errors import ParameterError
-from pathveil.gate import grow_hierarchy, noisy_table
+from pathveil.gate import add_noise, grow_hierarchy
 from pathveil.raw.engines import duckdb_counter
 from pathveil.raw.engines.run_files import RunFiles
 
@@ -62,7 +62,7 @@ def test_small_files_blocks_and_ranges_give_the_same_release(name, monkeypatch):
     """As if every file were too large for the memory, and every level for a block and a range."""
     given = MADE_UP[name]
     splits, split = [], RunFiles._split
-    monkeypatch.setattr(noisy_table, "MOST_OCCUPIED", 7)
+    monkeypatch.setattr(add_noise, "MOST_OCCUPIED", 7)
     monkeypatch.setattr(duckdb_counter, "_COUNTS_AT_ONCE", 2)
     monkeypatch.setattr(duckdb_counter, "_FILES_IN_MEMORY", 10**8)
     monkeypatch.setattr(

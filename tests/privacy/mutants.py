@@ -15,10 +15,10 @@ from pathveil.audit import Mechanism, Observation, front_door
 from pathveil.core.budget import Budget
 from pathveil.core.intervals import Interval, exp_minus
 from pathveil.core.parameters import Parameters
+from pathveil.gate import add_noise
 from pathveil.gate import grow_tree as gate
-from pathveil.gate import noisy_table
+from pathveil.gate.add_noise import discrete_laplace
 from pathveil.gate.geometric import Geometric
-from pathveil.gate.noisy_table import discrete_laplace
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.protocol import ExactCounts, Survivors
 from pathveil.universe.universe import Universe
@@ -61,7 +61,7 @@ def universe_read_off_the_data(_patch: pytest.MonkeyPatch) -> Mechanism:
 def empties_never_sampled(patch: pytest.MonkeyPatch) -> Mechanism:
     """A child that nobody visited is never kept."""
     none = np.empty(0, dtype=np.int64)
-    patch.setattr(noisy_table, "passing_empty_nodes", lambda *_: (none, none))
+    patch.setattr(add_noise, "passing_empty_nodes", lambda *_: (none, none))
     return front_door
 
 
@@ -101,7 +101,7 @@ def noise_reused_across_levels(patch: pytest.MonkeyPatch) -> Mechanism:
             drawn.append(discrete_laplace(1000, level_epsilon, randomness))
         return drawn[0][:size]
 
-    patch.setattr(noisy_table, "discrete_laplace", reuse)
+    patch.setattr(add_noise, "discrete_laplace", reuse)
     return _forgetting(drawn)
 
 
@@ -118,12 +118,12 @@ def height_from_the_data(_patch: pytest.MonkeyPatch) -> Mechanism:
 
 def empties_off_by_one_at_theta(patch: pytest.MonkeyPatch) -> Mechanism:
     """Empty children must exceed θ, the others only reach it."""
-    right = noisy_table.passing_empty_nodes
+    right = add_noise.passing_empty_nodes
 
     def strict(occupied, pairs, level_epsilon, threshold, randomness):
         return right(occupied, pairs, level_epsilon, threshold + 1, randomness)
 
-    patch.setattr(noisy_table, "passing_empty_nodes", strict)
+    patch.setattr(add_noise, "passing_empty_nodes", strict)
     return front_door
 
 
@@ -147,7 +147,7 @@ def continuous_p_theta(patch: pytest.MonkeyPatch) -> Mechanism:
 
         return Geometric(fail)
 
-    patch.setattr(noisy_table, "skip_geometric", lru_cache(skips))
+    patch.setattr(add_noise, "skip_geometric", lru_cache(skips))
     return front_door
 
 

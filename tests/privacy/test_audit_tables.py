@@ -20,8 +20,8 @@ from pathveil.audit.noisy_tables import (
 )
 from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError
+from pathveil.gate import add_noise
 from pathveil.gate import measure as gate
-from pathveil.gate import noisy_table
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.pairs import PAIRS
 
@@ -82,7 +82,7 @@ def test_a_sensitivity_that_is_forgotten_is_caught(monkeypatch):
 
 
 def test_tables_without_noise_are_caught(monkeypatch):
-    exact = lambda counts, epsilon, _randomness: noisy_table.NoisyTable(
+    exact = lambda counts, epsilon, _randomness: add_noise.NoisyTable(
         gate.np.arange(len(counts)), counts, len(counts), epsilon
     )
     monkeypatch.setattr(gate, "dense_table", exact)

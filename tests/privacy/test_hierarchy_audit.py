@@ -16,9 +16,9 @@ from pathveil.audit.attacking import FALSE_ALARM
 from pathveil.core import parameters as public
 from pathveil.core import thresholds
 from pathveil.core.thresholds import SubLevels
+from pathveil.gate import add_noise
 from pathveil.gate import grow_hierarchy as gate
-from pathveil.gate import noisy_table
-from pathveil.gate.noisy_table import passing_empty_nodes
+from pathveil.gate.add_noise import passing_empty_nodes
 from pathveil.raw.engines.protocol import ExactCounts
 from pathveil.statistics.noisy_table import NoisyTable
 
@@ -60,7 +60,7 @@ def _never_in_a_table_of(patch: pytest.MonkeyPatch, which: str) -> Mechanism:
         return (none, none) if inside else passing_empty_nodes(*arguments)
 
     patch.setattr(gate, which, table)
-    patch.setattr(noisy_table, "passing_empty_nodes", passing)
+    patch.setattr(add_noise, "passing_empty_nodes", passing)
     return front_door
 
 

@@ -14,8 +14,8 @@ from tests.privacy.pairs import assert_caught, assert_neighbours, named
 
 from pathveil.audit import audit, front_door, neighbouring_pairs
 from pathveil.audit.attacking import FALSE_ALARM
-from pathveil.gate import noisy_table
-from pathveil.gate.noisy_table import discrete_laplace
+from pathveil.gate import add_noise
+from pathveil.gate.add_noise import discrete_laplace
 from pathveil.raw.database import TrajectoryDatabase
 
 
@@ -38,7 +38,7 @@ SHARE = FALSE_ALARM / (3 * len(NAMES))
 
 @pytest.fixture(autouse=True)
 def one_occupied_cell_a_range(monkeypatch):
-    monkeypatch.setattr(noisy_table, "MOST_OCCUPIED", 1)
+    monkeypatch.setattr(add_noise, "MOST_OCCUPIED", 1)
 
 
 def test_the_two_databases_of_a_pair_differ_in_one_unit():
@@ -60,13 +60,13 @@ def test_the_right_code_raises_no_alarm_on_any_pair(name, height):
 
 def _ranges_through(change, patch):
     """Every range but as ``change(range, is_last)`` makes it."""
-    right = noisy_table.ranges
+    right = add_noise.ranges
 
     def changed(blocks, cells):
         for part in right(blocks, cells):
             yield change(part, part.end == cells)
 
-    patch.setattr(noisy_table, "ranges", changed)
+    patch.setattr(add_noise, "ranges", changed)
     return front_door
 
 
@@ -94,7 +94,7 @@ def noise_drawn_once(patch):
         drawn.clear()
         return front_door(database, parameters, randomness)
 
-    patch.setattr(noisy_table, "discrete_laplace", reuse)
+    patch.setattr(add_noise, "discrete_laplace", reuse)
     return mechanism
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathveil import Release, TrajectoryDatabase, publish, read_release, simulate_week
-from pathveil.core.estimates import LEVELS, Estimate
+from pathveil.core.error_table import LEVELS, Estimate
 from pathveil.errors import QueryError, ReleaseError
 from pathveil.release.bundle import verify_bundle
 from pathveil.release.bundle_tables import ERROR_TABLE

@@ -11,7 +11,7 @@ import opendp.prelude as dp
 import pytest
 from tests.statistical.chi_square import ERROR, goodness_of_fit, homogeneity
 
-from pathveil.gate.noisy_table import discrete_laplace
+from pathveil.gate.add_noise import discrete_laplace
 from pathveil.gate.randomness import Randomness
 
 EPSILONS = [Fraction(1, 1000), Fraction(1, 12), Fraction(1), Fraction(3)]

@@ -11,7 +11,7 @@ from tests.statistical.chi_square import ERROR, homogeneity
 
 from pathveil.core.parameters import Parameters
 from pathveil.gate import grow_hierarchy as gate
-from pathveil.gate.noisy_table import discrete_laplace
+from pathveil.gate.add_noise import discrete_laplace
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.engines.protocol import ExactCounts
 

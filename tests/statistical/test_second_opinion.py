@@ -12,7 +12,7 @@ import opendp.prelude as dp
 import pytest
 from tests.statistical.chi_square import ERROR, homogeneity
 
-from pathveil.gate.noisy_table import discrete_laplace, passing_empty_nodes, sparse_table
+from pathveil.gate.add_noise import discrete_laplace, passing_empty_nodes, sparse_table
 from pathveil.gate.randomness import Randomness
 
 SIZE = 40_000

@@ -13,9 +13,9 @@ from scipy import stats
 from tests.statistical.chi_square import ERROR, goodness_of_fit, homogeneity
 
 from pathveil.core.intervals import Interval, exp_minus, pass_probability
-from pathveil.gate import noisy_table
+from pathveil.gate import add_noise
+from pathveil.gate.add_noise import discrete_laplace, passing_empty_nodes, sparse_table
 from pathveil.gate.geometric import Geometric
-from pathveil.gate.noisy_table import discrete_laplace, passing_empty_nodes, sparse_table
 from pathveil.gate.randomness import Randomness
 
 EPSILON, THETA = Fraction(1, 2), 2
@@ -49,7 +49,7 @@ def in_ranges(nodes=20_000):
     occupied = (np.arange(nodes)[:, None] * LOCATIONS + OCCUPIED).ravel()
     counts = np.tile([1, 2, 3], nodes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(noisy_table, "MOST_OCCUPIED", IN_A_RANGE)
+        patch.setattr(add_noise, "MOST_OCCUPIED", IN_A_RANGE)
         cells = nodes * LOCATIONS
         table = sparse_table([(occupied, counts)], cells, EPSILON, THETA, Randomness())
     level = np.full(cells, DID_NOT_PASS)
@@ -142,7 +142,7 @@ def test_noise_that_is_used_for_two_ranges_is_noticed(monkeypatch):
             drawn.append(discrete_laplace(size, epsilon, randomness))
         return drawn[0][:size]
 
-    monkeypatch.setattr(noisy_table, "discrete_laplace", reuse)
+    monkeypatch.setattr(add_noise, "discrete_laplace", reuse)
     assert a_range_apart(in_ranges()) < ERROR
 
 
@@ -186,7 +186,7 @@ def test_a_p_theta_ten_percent_off_is_noticed(monkeypatch):
 
         return Geometric(fails)
 
-    monkeypatch.setattr(noisy_table, "skip_geometric", wrong_skips)
+    monkeypatch.setattr(add_noise, "skip_geometric", wrong_skips)
     process, explicit = statistical_process(), explicit_tests()
     for statistic in (passes, patterns, joint):
         assert homogeneity(statistic(process), statistic(explicit)) < ERROR
@@ -195,7 +195,7 @@ def test_a_p_theta_ten_percent_off_is_noticed(monkeypatch):
 def test_counts_ten_percent_off_are_noticed(monkeypatch):
     explicit = explicit_tests()  # first: both draw from the law that is spoiled below
     wrong = Geometric(lambda bits: exp_minus(EPSILON * Fraction(11, 10), bits))
-    monkeypatch.setattr(noisy_table, "noise_geometric", lambda _epsilon: wrong)
+    monkeypatch.setattr(add_noise, "noise_geometric", lambda _epsilon: wrong)
     process = statistical_process()
     for statistic in (counts, joint):
         assert homogeneity(statistic(process), statistic(explicit)) < ERROR
@@ -203,9 +203,9 @@ def test_counts_ten_percent_off_are_noticed(monkeypatch):
 
 def test_positions_off_by_one_are_noticed(monkeypatch):
     """What should land on the first empty child of a node lands on the second."""
-    right = noisy_table.rank_to_pair
+    right = add_noise.rank_to_pair
     monkeypatch.setattr(
-        noisy_table,
+        add_noise,
         "rank_to_pair",
         lambda ranks, occupied: right(np.maximum(ranks, ranks // 5 * 5 + 1), occupied),
     )

@@ -18,10 +18,10 @@ from pathveil.core.parameters import Parameters
 from pathveil.core.thresholds import pass_fraction
 from pathveil.core.tree_forecast import Forecast
 from pathveil.errors import InputError, ParameterError, TreeTooLargeError
+from pathveil.gate import add_noise
 from pathveil.gate import grow_tree as candidates_module
-from pathveil.gate import noisy_table
+from pathveil.gate.add_noise import discrete_laplace
 from pathveil.gate.grow_tree import Candidates, grow_level, grow_tree
-from pathveil.gate.noisy_table import discrete_laplace
 from pathveil.gate.randomness import Randomness
 from pathveil.publishing import publish
 from pathveil.raw.database import TrajectoryDatabase
@@ -106,9 +106,9 @@ def test_counts_are_those_of_a_dictionary(rows, ranked):
     with pytest.MonkeyPatch.context() as patch:
         if ranked:
             patch.setattr(memory_counter, "MOST_CODES", 0)
-        patch.setattr(noisy_table, "discrete_laplace", lambda size, *_: np.zeros(size, np.int64))
+        patch.setattr(add_noise, "discrete_laplace", lambda size, *_: np.zeros(size, np.int64))
         none = np.empty(0, dtype=np.int64)
-        patch.setattr(noisy_table, "passing_empty_nodes", lambda *_: (none, none))
+        patch.setattr(add_noise, "passing_empty_nodes", lambda *_: (none, none))
         tree = grow_tree(
             MemoryCounter(database_of(rows)), parameters(threshold=1, height=4), Randomness()
         )

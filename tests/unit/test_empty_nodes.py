@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pathveil.gate import noisy_table
-from pathveil.gate.noisy_table import passing_empty_nodes, rank_to_pair
+from pathveil.gate import add_noise
+from pathveil.gate.add_noise import passing_empty_nodes, rank_to_pair
 from pathveil.gate.randomness import Randomness
 
 occupied_sets = st.sets(st.integers(0, 60), max_size=40)
@@ -46,12 +46,12 @@ def test_the_walk_lands_where_the_skips_say(skips, length):
         position += 1 + skip
         if position < length:
             landings.append(position)
-    original = noisy_table.skip_geometric
-    noisy_table.skip_geometric = lambda *_: ScriptedSkips(skips)
+    original = add_noise.skip_geometric
+    add_noise.skip_geometric = lambda *_: ScriptedSkips(skips)
     try:
-        ranks = noisy_table._walk(length, Fraction(1), 2, Randomness())
+        ranks = add_noise._walk(length, Fraction(1), 2, Randomness())
     finally:
-        noisy_table.skip_geometric = original
+        add_noise.skip_geometric = original
     assert ranks.tolist() == landings
 
 

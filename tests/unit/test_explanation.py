@@ -7,7 +7,7 @@ from math import ceil
 import pytest
 
 import pathveil as pv
-from pathveil.gate.noisy_table import discrete_laplace
+from pathveil.gate.add_noise import discrete_laplace
 from pathveil.gate.randomness import Randomness
 from pathveil.pages.report import render_report
 from pathveil.promise import plain_words

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pathveil.core.budget import Budget
 from pathveil.core.parameters import Parameters
-from pathveil.gate import noisy_table
+from pathveil.gate import add_noise
 from pathveil.gate.grow_tree import grow_tree
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
@@ -79,8 +79,8 @@ def inject(
         assert all(0 <= pair < pairs and count >= threshold for pair, count in script.items())
         return np.array(list(script), dtype=np.int64), np.array(list(script.values()), dtype=int)
 
-    monkeypatch.setattr(noisy_table, "discrete_laplace", laplace)
-    monkeypatch.setattr(noisy_table, "passing_empty_nodes", empties)
+    monkeypatch.setattr(add_noise, "discrete_laplace", laplace)
+    monkeypatch.setattr(add_noise, "passing_empty_nodes", empties)
 
 
 def test_the_prefix_tree_of_table_1(monkeypatch):

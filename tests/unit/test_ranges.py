@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pathveil.gate import noisy_table as module
-from pathveil.gate.noisy_table import ranges, sparse_table
+from pathveil.gate import add_noise as module
+from pathveil.gate.add_noise import ranges, sparse_table
 from pathveil.gate.randomness import Randomness
 
 CELLS = 40

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pathveil as pv
-from pathveil.core.estimates import LEVELS as CONFIDENCES
-from pathveil.core.estimates import ErrorTable
+from pathveil.core.error_table import LEVELS as CONFIDENCES
+from pathveil.core.error_table import ErrorTable
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
 from pathveil.pages import listings
@@ -19,8 +19,8 @@ from pathveil.pages.clock import count_hours
 from pathveil.pages.expected_error import NEVER, expected_error
 from pathveil.pages.icicle import HEIGHT, LEVELS, MOST_FIRST, THINNEST, draw_icicle
 from pathveil.pages.listings import length_rows, shortened
-from pathveil.pages.moves import WIDEST, draw_moves, moves_table, strongest_moves
 from pathveil.pages.report import render_report
+from pathveil.pages.strongest_moves import WIDEST, draw_moves, moves_table, strongest_moves
 from pathveil.promise.certificate import Certificate, LedgerRecord
 from pathveil.promise.citation import cite
 

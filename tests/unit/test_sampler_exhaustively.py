@@ -13,9 +13,9 @@ from flint import arb, ctx, fmpq
 from tests.scripted_words import Script, decided_law, rational
 
 from pathveil.core.intervals import exp_minus
-from pathveil.gate import geometric, noisy_table
+from pathveil.gate import add_noise, geometric
+from pathveil.gate.add_noise import discrete_laplace, rank_to_pair
 from pathveil.gate.geometric import SATURATED, Digit, Geometric, _add, invert
-from pathveil.gate.noisy_table import discrete_laplace, rank_to_pair
 from pathveil.gate.randomness import Randomness
 
 EPSILONS = [Fraction(1, 12), Fraction(1), Fraction(3)]
@@ -75,7 +75,7 @@ def test_the_words_about_every_threshold_of_32_bits(epsilon):
 def test_the_noise_is_two_sided_geometric_whatever_the_words(beta, monkeypatch):
     """Lemma 5: all sequences of up to four words of four bits."""
     small = Geometric(rational(beta), word_bits=4)
-    monkeypatch.setattr(noisy_table, "noise_geometric", lambda _epsilon: small)
+    monkeypatch.setattr(add_noise, "noise_geometric", lambda _epsilon: small)
 
     class Noise:
         def draw(self, count, randomness):
@@ -120,8 +120,8 @@ def test_every_set_of_empty_nodes_has_the_probability_of_its_tests(length, monke
             beyond = length - edges[-1] - 1  # any skip of this or more leaves the level
             for last in (beyond, beyond + 1, SATURATED):
                 script = Skips([*skips, last])
-                monkeypatch.setattr(noisy_table, "skip_geometric", lambda *_, s=script: s)
-                ranks = noisy_table._walk(length, Fraction(1), 2, Randomness())
+                monkeypatch.setattr(add_noise, "skip_geometric", lambda *_, s=script: s)
+                ranks = add_noise._walk(length, Fraction(1), 2, Randomness())
                 assert ranks.tolist() == list(passing)
             probability = (1 - p) ** beyond
             for skip in skips:
@@ -170,6 +170,6 @@ def test_a_walk_to_the_end_of_the_largest_level_does_not_wrap():
     from pathveil.gate.grow_tree import LARGEST_LEVEL
 
     skips = np.array([SATURATED], dtype=np.int64)
-    ranks, position = noisy_table._advance(skips, LARGEST_LEVEL - 1, LARGEST_LEVEL)
+    ranks, position = add_noise._advance(skips, LARGEST_LEVEL - 1, LARGEST_LEVEL)
     assert len(ranks) == 0
     assert position == LARGEST_LEVEL + SATURATED

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pathveil.core.estimates import LEVELS, SOME_UNNAMED, ErrorTable, Estimate
+from pathveil.core.error_table import LEVELS, SOME_UNNAMED, ErrorTable, Estimate
 from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
 from pathveil.methods.calibrated.uncertainty.error_model import TableRows, tabulate

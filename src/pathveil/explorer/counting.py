@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pathveil.analysis.timed_queries import Step, has_windows, read_step
 from pathveil.analysis.visit_index import codes_of
-from pathveil.core.estimates import USUAL_LEVEL
+from pathveil.core.error_table import USUAL_LEVEL
 from pathveil.errors import QueryError
 from pathveil.explorer.answers import HIGH, LOW, Answer
 from pathveil.explorer.asking import Asked

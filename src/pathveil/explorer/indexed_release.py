@@ -17,7 +17,7 @@ from pathveil.analysis.flows import (
     visits,
 )
 from pathveil.analysis.visit_index import order_by_code, row_of_visits
-from pathveil.core.estimates import USUAL_LEVEL
+from pathveil.core.error_table import USUAL_LEVEL
 from pathveil.core.paths import Paths
 from pathveil.explorer.mining_beside import MiningBeside
 from pathveil.explorer.pattern_tables import PatternTables, longest_pattern

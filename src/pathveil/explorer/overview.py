@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from pathveil.core.estimates import USUAL_LEVEL
+from pathveil.core.error_table import USUAL_LEVEL
 from pathveil.explorer.answers import Answer, Shape
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.indexed_release import IndexedRelease

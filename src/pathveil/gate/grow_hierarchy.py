@@ -19,7 +19,7 @@ threshold: below that, all that could be found are children that nobody visited.
 Why it is ε-differentially private. Fix what was kept so far: it is noisy, so it is the same public
 value for two neighbouring databases. Which node a trajectory is in is then a function of that
 trajectory alone. (1) Zones partition the locations, so a trajectory adds 1 to at most one (node,
-zone) pair; every pair gets noise, visited or not (`noisy_table`). A unit with c trajectories
+zone) pair; every pair gets noise, visited or not (`add_noise`). A unit with c trajectories
 changes the table by at most c in L1, and noise of parameter s·ε̄ with ε̄ = ε/(h·c) and s the public
 share of the zones costs s·ε/h. (2) Which zones are refined, and which nodes are expanded, is
 decided by noisy counts and a public threshold. The pairs (kept zone of a node, location in it)
@@ -38,8 +38,8 @@ from pathveil.core.noisy_tree import NoisyPrefixTree
 from pathveil.core.parameters import Parameters
 from pathveil.core.thresholds import SubLevels, pass_fraction
 from pathveil.errors import ParameterError
+from pathveil.gate.add_noise import sparse_table
 from pathveil.gate.grow_tree import LARGEST_LEVEL, Progress, grow_tree
-from pathveil.gate.noisy_table import sparse_table
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.memory_counter import MemoryCounter

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pathveil.core.noisy_tree import NoisyPrefixTree
 from pathveil.core.parameters import Parameters
-from pathveil.gate.noisy_table import sparse_table
+from pathveil.gate.add_noise import sparse_table
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.engines.protocol import ExactCounts, PrefixCounter, Survivors
 
@@ -82,7 +82,7 @@ class Candidates:
 # pair is a potential child, whether anybody went there or not (with a time grid every pair of a
 # survivor and a candidate that `Candidates` names). The pairs hold disjoint sets of trajectories,
 # so adding or removing a unit with at most c trajectories changes their counts by at most c in
-# total, and noise of parameter ε̄ = ε/(h·c) on every pair costs ε/h (`gate.noisy_table`). Dropping
+# total, and noise of parameter ε̄ = ε/(h·c) on every pair costs ε/h (`gate.add_noise`). Dropping
 # the pairs below a public threshold looks only at noisy counts. The pairs without trajectories get
 # the same noise and the same test, drawn at once (Theorem 4). There are at most h levels: ε in
 # total, by sequential composition. Stopping early when the next level would not fit looks at the

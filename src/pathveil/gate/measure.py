@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.thresholds import smallest_threshold
+from pathveil.gate.add_noise import dense_table, sparse_table
 from pathveil.gate.grow_tree import Progress
-from pathveil.gate.noisy_table import dense_table, sparse_table
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.statistics.constants import MOST_POPULAR

@@ -15,7 +15,7 @@ from pathveil.core.preparations import (
     height_for,
 )
 from pathveil.errors import ParameterError
-from pathveil.gate.noisy_table import dense_table, discrete_laplace
+from pathveil.gate.add_noise import dense_table, discrete_laplace
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.engine import Trajectories, check_engine

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.core.estimates import USUAL_LEVEL, ErrorTable
+from pathveil.core.error_table import USUAL_LEVEL, ErrorTable
 
 INNER_LEVEL = 0.5
 KINDS = {1: "one location", 2: "two locations", 3: "three or more"}

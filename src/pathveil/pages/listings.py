@@ -6,7 +6,7 @@ from unicodedata import east_asian_width
 
 from pathveil.analysis.flows import length_distribution
 from pathveil.analysis.patterns import top_patterns
-from pathveil.core.estimates import ErrorTable
+from pathveil.core.error_table import ErrorTable
 from pathveil.core.paths import Paths, WeightedPaths
 from pathveil.times.time_grid import TimeGrid
 from pathveil.universe.universe import Universe

@@ -11,7 +11,7 @@ from pathveil.pages.clock import count_hours
 from pathveil.pages.icicle import HEIGHT as ICICLE_HEIGHT
 from pathveil.pages.icicle import Cell, draw_icicle
 from pathveil.pages.listings import MOST_LENGTHS, Location, Released, length_rows, shortened
-from pathveil.pages.moves import Moves, strongest_moves
+from pathveil.pages.strongest_moves import Moves, strongest_moves
 
 Rows = Sequence[Mapping[str, object]]
 

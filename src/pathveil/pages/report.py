@@ -21,8 +21,7 @@ from pathveil.pages.listings import (
     top_journeys,
 )
 from pathveil.pages.map import draw_map
-from pathveil.pages.moves import MOST_LINES, draw_moves, moves_table, strongest_moves
-from pathveil.pages.templating import templates
+from pathveil.pages.strongest_moves import MOST_LINES, draw_moves, moves_table, strongest_moves
 from pathveil.progress_reports import portion, report_progress
 from pathveil.promise.certificate import Certificate
 from pathveil.promise.citation import cite
@@ -93,6 +92,22 @@ def render_report(release: Released, certificate: Certificate) -> str:
 def render(template: str, **values: Any) -> str:
     """A template of this package, filled in; every value is escaped."""
     return _environment().get_template(template).render(**values)
+
+
+def templates(*homes: str) -> "Environment":
+    """The templates of these packages of pathveil; the first that has a template gives it.
+
+    Every value is escaped, and one that is missing is an error.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=ChoiceLoader([PackageLoader(f"pathveil.{home}", "templates") for home in homes]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 @lru_cache(maxsize=1)

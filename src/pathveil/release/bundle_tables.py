@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pathveil.compiled import njit
-from pathveil.core.estimates import LEVELS, ErrorTable
+from pathveil.core.error_table import LEVELS, ErrorTable
 from pathveil.core.noisy_tree import EstimatedTree
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths

@@ -13,7 +13,7 @@ from pathveil.analysis.count_queries import count_ordered, count_prefix
 from pathveil.analysis.patterns import Pattern, top_patterns
 from pathveil.analysis.timed_queries import Step, TimedPaths, has_windows
 from pathveil.analysis.visit_index import VisitIndex, codes_of
-from pathveil.core.estimates import USUAL_LEVEL, ErrorTable, Estimate
+from pathveil.core.error_table import USUAL_LEVEL, ErrorTable, Estimate
 from pathveil.core.html_card import html_card
 from pathveil.core.noisy_tree import EstimatedTree
 from pathveil.core.parameters import Parameters

@@ -73,7 +73,7 @@ def count(
 
 def _interval(answer: int) -> dict[str, object]:
     """The interval of an answer; None where it has none."""
-    from pathveil.core.estimates import Estimate
+    from pathveil.core.error_table import Estimate
 
     if not isinstance(answer, Estimate) or answer.level is None:
         return {"low": None, "high": None, "level": None}

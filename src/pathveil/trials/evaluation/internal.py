@@ -9,7 +9,7 @@ from typing import Any
 
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.folders import new_parents
-from pathveil.pages.templating import templates
+from pathveil.pages.report import templates
 from pathveil.promise.certificate import CERTIFICATE_FILE
 from pathveil.release.file_records import INTERNAL_MARK
 

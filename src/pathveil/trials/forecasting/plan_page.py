@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pathveil.errors import ParameterError
 from pathveil.folders import write_whole
-from pathveil.pages.templating import templates
+from pathveil.pages.report import templates
 from pathveil.promise.certificate import CERTIFICATE_FILE
 from pathveil.trials.forecasting import forecast_tables
 from pathveil.trials.forecasting.forecast import SimulatedForecast

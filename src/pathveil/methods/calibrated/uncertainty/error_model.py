@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.core.estimates import LEVELS, SOME_UNNAMED, ErrorTable
+from pathveil.core.error_table import LEVELS, SOME_UNNAMED, ErrorTable
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.uncertainty.misfit import Misfit, deviation
 from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior
