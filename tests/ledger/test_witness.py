@@ -1,11 +1,12 @@
 """A witnessed ledger: what its disk's owner can undo, a record kept elsewhere finds."""
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
 import threading
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.commands import Result
 
 import pathveil as pv
 from pathveil.cli.run import run
+from pathveil.ledger import timestamps, witness_places
 from pathveil.ledger.witness import LONGEST_LINE, witnessed
 from pathveil.promise.signing_keys import make_keys, read_private_key
 
@@ -219,7 +221,7 @@ def test_an_address_that_does_not_say_yes_is_no_witness(pathveil, code):
         server.code = code
         done = witness(pathveil, address)
     assert done.code == 2
-    assert f"The http address answered {code}" in done.err
+    assert f"The HTTP address answered {code}" in done.err
     assert address not in done.err
 
 
@@ -250,6 +252,75 @@ def test_a_request_that_can_not_be_met(pathveil, tmp_path, arguments, says):
     assert not (tmp_path / "x").exists()
 
 
+# What a place answers that does not keep to what was agreed; the last one never ends
+
+OK = b"HTTP/1.1 200 OK\r\n"
+LIES = {
+    "nothing": (b"", b""),
+    "no HTTP": (b"What?\r\n\r\n", b""),
+    "less than it says": (OK + b"Content-Length: 900\r\n\r\n{", b""),
+    "less than nothing": (OK + b"Content-Length: -9\r\n\r\n", b""),
+    "no record": (OK + b"Content-Length: 6\r\n\r\n<html>", b""),
+    "nonsense in chunks": (OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", b""),
+    "headers for ever": (OK, b"X-More: 1\r\n"),
+    "more than a witness ever would": (OK + b"\r\n", b"{}\n" * 1000),
+    "a letter now and then": (OK + b"\r\n", b"{"),
+    "go on, go on": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_an_address_that_lies_is_found_and_not_waited_for(pathveil, monkeypatch, name):
+    first, again = LIES[name]
+
+    class Liar(BaseHTTPRequestHandler):
+        def do_GET(self):
+            with suppress(OSError):
+                self.wfile.write(first)
+                while again and not stopped.wait(0.001):
+                    self.wfile.write(again)
+            self.close_connection = True
+
+        def log_message(self, *_arguments):
+            pass
+
+    stopped = threading.Event()
+    monkeypatch.setattr(witness_places, "_SECONDS", 1)
+    monkeypatch.setattr(witness_places, "LARGEST", 5_000)
+    with serving(Liar) as (_, address):
+        found = verify(pathveil, address)
+        stopped.set()
+    assert found.code == 2
+    assert "Traceback" not in found.err
+    assert "The HTTP address" in found.err or "witness" in found.err
+
+
+def test_of_two_witnesses_the_one_that_keeps_nothing_back_finds_it(pathveil):
+    """Whoever owns a place can remove lines there, and nothing in those that stay tells."""
+    assert witness(pathveil, "one.jsonl", "two.jsonl").code == 0
+    shutil.copy("ledger.db", "old.db")
+    shutil.copy("one.jsonl", "early.jsonl")
+    charge()
+    assert witness(pathveil, "one.jsonl", "two.jsonl").code == 0
+    shutil.copy("old.db", "ledger.db")
+    shutil.copy("early.jsonl", "one.jsonl")
+    assert verify(pathveil, "one.jsonl").code == 0
+    found = verify(pathveil, "one.jsonl", "--witness", "two.jsonl")
+    assert found.code == 2
+    assert "was rolled back" in found.err
+
+
+def test_a_line_that_was_cut_in_half_does_not_take_the_next_one_with_it(pathveil, tmp_path):
+    assert witness(pathveil, "kept.jsonl").code == 0
+    whole = (tmp_path / "kept.jsonl").read_bytes()
+    (tmp_path / "kept.jsonl").write_bytes(whole[: len(whole) // 2])
+    assert witness(pathveil, "kept.jsonl").code == 0
+    assert (tmp_path / "kept.jsonl").read_bytes().count(b"\n") == 2
+    found = verify(pathveil, "kept.jsonl")
+    assert found.code == 2
+    assert "Line 1 of the witness is not a record" in found.err
+
+
 def test_a_ledger_that_is_not_whole_is_not_witnessed(pathveil, tmp_path):
     with closing(sqlite3.connect("ledger.db")) as connection, connection:
         connection.execute("DELETE FROM pathveil_ledger WHERE number = 1")
@@ -257,15 +328,64 @@ def test_a_ledger_that_is_not_whole_is_not_witnessed(pathveil, tmp_path):
     assert not (tmp_path / "kept.jsonl").exists()
 
 
-def test_hooks_of_a_repository_do_not_run(pathveil, tmp_path):
-    subprocess.run(["git", "init", "-q", str(tmp_path / "repository")], check=True)
-    for name in ("pre-commit", "post-commit", "commit-msg"):
-        hook = tmp_path / "repository" / ".git" / "hooks" / name
+@pytest.fixture
+def repository(tmp_path):
+    """A folder in a repository whose maker wrote a program wherever git takes one."""
+    if shutil.which("git") is None:
+        pytest.skip("there is no git here")
+    folder = tmp_path / "repository"
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    program = f"touch {tmp_path}/ran; cat"
+    for name in ("pre-commit", "post-commit", "commit-msg", "reference-transaction"):
+        hook = folder / ".git" / "hooks" / name
         hook.parent.mkdir(exist_ok=True)
-        hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\nexit 1\n")
+        hook.write_text(f"#!/bin/sh\n{program}\n")
         hook.chmod(0o755)
-    assert witness(pathveil, f"git:{tmp_path / 'repository'}").code == 0
+    (folder / "theirs").write_text("something")
+    later = datetime.now(UTC).timestamp() + 999  # so that git compares what the file holds
+    os.utime(folder / "theirs", (later, later))
+    subprocess.run(["git", "-C", str(folder), "add", "theirs"], check=True)
+    settings = {
+        "core.fsmonitor": program,
+        "filter.a.b=c.clean": program,
+        "filter.a.b=c.process": program,
+        "remote.origin.url": str(folder),
+        "remote.origin.uploadpack": f"touch {tmp_path}/ran;",
+        "remote.origin.promisor": "true",
+        "extensions.partialClone": "origin",
+        "core.repositoryFormatVersion": "1",
+    }
+    for name, value in settings.items():
+        subprocess.run(["git", "-C", str(folder), "config", name, value], check=True)
+    (folder / ".gitattributes").write_text("* filter=a.b=c\n")
+    (folder / "inside").mkdir()
+    return folder
+
+
+def test_no_program_of_a_repository_runs(pathveil, tmp_path, repository):
+    place = f"git:{repository / 'inside'}"
+    for _ in range(2):
+        done = witness(pathveil, place)
+        assert done.code == 0, done.err
+    assert verify(pathveil, place).code == 0
     assert not (tmp_path / "ran").exists()
+    command = ["git", "-C", str(repository), "show", "--format=", "--name-only", "HEAD"]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert shown == "inside/pathveil-ledger-witness.jsonl\n"  # and not what others have staged
+
+    for blob in (repository / ".git" / "objects").glob("??/*"):
+        blob.unlink()
+    assert verify(pathveil, place).code == 2
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_link_in_a_repository_is_not_followed(pathveil, tmp_path, repository):
+    (tmp_path / "mine").write_text("mine")
+    (repository / "pathveil-ledger-witness.jsonl").symlink_to(tmp_path / "mine")
+    done = witness(pathveil, f"git:{repository}")
+    assert done.code == 2
+    assert "is a link" in done.err
+    assert (tmp_path / "mine").read_text() == "mine"
 
 
 # Time stamps, by a real authority of OpenSSL's
@@ -373,6 +493,20 @@ def test_an_authority_confirms_when_it_saw_the_record(pathveil, authority, tmp_p
     refused = verify(pathveil, "kept.jsonl", *root)
     assert refused.code == 2
     assert "of another record" in refused.err
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+def test_a_second_history_can_not_be_dated_back(pathveil, authority, stamped):
+    """By the holder of the key: the date is false, and the time stamp true or left out."""
+    address, folder = authority
+    last_year = datetime.now(UTC) - timedelta(days=365)
+    chain = pv.Ledger.open("ledger.db").chain()
+    made_up = witnessed(chain, read_private_key(Path("key")), last_year)
+    kept = timestamps.stamped(made_up, [address] if stamped else [])
+    Path("kept.jsonl").write_text(kept.line() + "\n")
+    refused = verify(pathveil, "kept.jsonl", "--timestamp-root", str(folder / "root.pem"))
+    assert refused.code == 2
+    assert ("its date is made up" if stamped else "has no time stamp") in refused.err
 
 
 def test_an_address_that_is_no_authority_gives_no_time_stamp(pathveil, tmp_path):

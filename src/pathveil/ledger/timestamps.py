@@ -6,12 +6,16 @@ authority's root certificate can check it, years later and without a network.
 """
 
 import base64
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from pathveil.errors import LedgerError, ParameterError
+from pathveil.ledger.entries import written_at
 from pathveil.ledger.witness import Record
 from pathveil.ledger.witness_places import HttpPlace
+
+# Between the clock of who witnesses and the authority's.
+_SAME_TIME = timedelta(days=1)
 
 
 def require_client() -> None:
@@ -46,7 +50,8 @@ def checked_times(record: Record, roots: list[Path]) -> list[datetime]:
     """When authorities saw a record, as far as these root certificates vouch for them.
 
     Raises:
-        LedgerError: if a time stamp is not of this record, or of none of these authorities.
+        LedgerError: if it has no time stamp, or one that is not of this record or its time, or of
+            none of these authorities.
         ParameterError: if a certificate can't be read, or the package is missing.
     """
     require_client()
@@ -58,6 +63,11 @@ def checked_times(record: Record, roots: list[Path]) -> list[datetime]:
             certificates += load_pem_x509_certificates(path.read_bytes())
         except (OSError, ValueError):
             raise ParameterError(f"{path} is not a certificate in PEM form.") from None
+    if not record.timestamps:
+        raise LedgerError(
+            f"The witness of entry {record.entry} has no time stamp, so that its date could be "
+            "made up. Check records that were never stamped without --timestamp-root."
+        )
     return [_checked_time(record, token, certificates) for token in record.timestamps]
 
 
@@ -93,7 +103,13 @@ def _checked_time(record: Record, token: str, roots: list) -> datetime:  # type:
             f"A time stamp of the witness of entry {record.entry} does not hold: it is of another "
             "record, or of an authority whose root certificate was not given."
         ) from None
-    return response.tst_info.gen_time
+    seen = response.tst_info.gen_time
+    if abs(seen - datetime.fromisoformat(record.at)) > _SAME_TIME:
+        raise LedgerError(
+            f"The witness of entry {record.entry} says that it was made on {record.at}, and was "
+            f"time-stamped on {written_at(seen)}: its date is made up, or a clock was wrong."
+        )
+    return seen
 
 
 def _stamped_bytes(record: Record) -> bytes:

@@ -8,8 +8,11 @@ import fcntl
 import http.client
 import os
 import subprocess
+import tempfile
+import threading
 import urllib.error
 import urllib.request
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -18,12 +21,18 @@ from pathveil.errors import LedgerError
 LARGEST = 50_000_000
 _SECONDS = 30
 _GIT_FILE = "pathveil-ledger-witness.jsonl"
-# A repository's hooks are programs: they do not run.
+# Who made a repository may have written programs into it: hooks, monitors, filters of files, where
+# to fetch what is missing; and submodules have their own. None of them runs; only plumbing does.
 _GIT = (
     *("git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"),
-    *("-c", "commit.gpgSign=false", "-c", "gc.auto=0"),
     *("-c", "user.name=pathveil", "-c", "user.email=pathveil@localhost"),
 )
+_GIT_SETTINGS = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
 
 
 class Place(Protocol):
@@ -79,11 +88,13 @@ class FilePlace:
     def append(self, line: str) -> None:
         """Add a line, whole and on the disk, or not at all."""
         try:
-            with self._path.open("ab") as file:
+            with self._path.open("a+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 before = file.seek(0, os.SEEK_END)
+                file.seek(max(before - 1, 0))
+                is_cut = file.read(1) not in (b"", b"\n")  # as a failing disk leaves a line
                 try:
-                    file.write(line.encode() + b"\n")
+                    file.write(b"\n" * is_cut + line.encode() + b"\n")
                     file.flush()
                     os.fsync(file.fileno())
                 except OSError:
@@ -110,25 +121,65 @@ class GitPlace:
 
     def append(self, line: str) -> None:
         """Add a line to the repository's file, and commit that file only."""
-        self._git("rev-parse", "--git-dir")
-        FilePlace(self._folder / _GIT_FILE).append(line)
-        self._git("add", "--", _GIT_FILE)
-        said = "Witness of a pathveil ledger"
-        self._git("commit", "--quiet", "--no-verify", "--message", said, "--only", "--", _GIT_FILE)
+        inside = self._git("rev-parse", "--show-prefix")
+        path = self._folder / _GIT_FILE
+        if path.is_symlink():
+            raise LedgerError(f"{path} is a link: a witness is a plain file in its repository.")
+        FilePlace(path).append(line)
+        blob = self._git("hash-object", "-w", "--stdin", given=FilePlace(path).content())
+        changed = ("update-index", "--add", "--cacheinfo", f"100644,{blob},{inside}{_GIT_FILE}")
+        self._commit(changed)
+        # In the index of who works there, too; git would look whether other files have changed.
+        self._git(*changed, settings=self._no_filters())
 
     def content(self) -> bytes:
         """All lines, as they were committed last."""
-        return _bounded(self._git("cat-file", "blob", f"HEAD:{_GIT_FILE}"), self.label)
+        return _bounded(self._run("cat-file", "blob", f"HEAD:./{_GIT_FILE}"), self.label)
 
-    def _git(self, *arguments: str) -> bytes:
+    def _commit(self, changed: tuple[str, ...]) -> None:
+        """Commit a change of the index, and nothing else that may be in the index."""
+        try:
+            parent = self._git("rev-parse", "--verify", "--quiet", "HEAD")
+        except LedgerError:  # the first commit; a HEAD that is there after all is not overwritten
+            parent = ""
+        with tempfile.TemporaryDirectory() as folder:
+            index = {"GIT_INDEX_FILE": f"{folder}/index"}
+            if parent:
+                self._git("read-tree", parent, settings=index)
+            self._git(*changed, settings=index)
+            tree = self._git("write-tree", settings=index)
+        parents = ("-p", parent) if parent else ()
+        commit = self._git("commit-tree", tree, *parents, "-m", "Witness of a pathveil ledger")
+        self._git("update-ref", "HEAD", commit, parent)
+
+    def _no_filters(self) -> dict[str, str]:
+        """Settings by which no program of the repository changes files before they are compared."""
+        names = self._git("config", "--list", "--name-only", "--null").split("\0")
+        filters = sorted({name.rpartition(".")[0] for name in names if name.startswith("filter.")})
+        parts = ("clean", "smudge", "process", "required")
+        keys = [f"{name}.{part}" for name in filters for part in parts]
+        empty = {f"GIT_CONFIG_VALUE_{number}": "" for number in range(len(keys))}
+        named = {f"GIT_CONFIG_KEY_{number}": key for number, key in enumerate(keys)}
+        return {"GIT_CONFIG_COUNT": str(len(keys))} | named | empty
+
+    def _git(
+        self, *arguments: str, given: bytes = b"", settings: dict[str, str] | None = None
+    ) -> str:
+        """The one word that git answers."""
+        return self._run(*arguments, given=given, settings=settings).decode().rstrip("\n")
+
+    def _run(
+        self, *arguments: str, given: bytes = b"", settings: dict[str, str] | None = None
+    ) -> bytes:
         inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         try:
             done = subprocess.run(  # noqa: S603  (our own words, and a folder)
                 [*_GIT, "-C", str(self._folder), *arguments],
+                input=given,
                 capture_output=True,
                 check=True,
                 timeout=_SECONDS,
-                env=inherited | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
+                env=inherited | _GIT_SETTINGS | (settings or {}),
             )
         except FileNotFoundError:
             raise LedgerError("A git repository as a witness needs the program git.") from None
@@ -160,20 +211,33 @@ class HttpPlace:
         """What the address answers to a POST of a body, or to a GET if there is none.
 
         Raises:
-            LedgerError: if it does not answer with success.
+            LedgerError: if it does not answer with success, in time.
         """
+        # In a thread: a timeout of the connection begins anew with every letter that comes.
+        told: Future[bytes] = Future()
+        threading.Thread(target=self._tell, args=(told, body, kind), daemon=True).start()
+        try:
+            content = told.result(_SECONDS)
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise LedgerError(f"{_sentence(self.label)} answered {error.code}.") from None
+        except TimeoutError:
+            raise LedgerError(
+                f"{_sentence(self.label)} did not answer in {_SECONDS} seconds."
+            ) from None
+        except (OSError, ValueError, http.client.HTTPException):
+            raise LedgerError(f"{_sentence(self.label)} can't be reached.") from None
+        return _bounded(content, self.label)
+
+    def _tell(self, told: "Future[bytes]", body: bytes | None, kind: str | None) -> None:
         headers = {"User-Agent": "pathveil"} | ({"Content-Type": kind} if kind else {})
         try:
             request = urllib.request.Request(self._address, body, headers)  # noqa: S310
             opener = urllib.request.build_opener(_NoRedirection)
             with opener.open(request, timeout=_SECONDS) as answer:
-                content = cast("bytes", answer.read(LARGEST + 1))
-        except urllib.error.HTTPError as error:
-            error.close()
-            raise LedgerError(f"{self.label.capitalize()} answered {error.code}.") from None
-        except (OSError, ValueError, http.client.HTTPException):
-            raise LedgerError(f"{self.label.capitalize()} can't be reached.") from None
-        return _bounded(content, self.label)
+                told.set_result(cast("bytes", answer.read(LARGEST + 1)))
+        except Exception as error:  # noqa: BLE001  (raised where it is waited for)
+            told.set_exception(error)
 
 
 class _NoRedirection(urllib.request.HTTPRedirectHandler):
@@ -183,5 +247,9 @@ class _NoRedirection(urllib.request.HTTPRedirectHandler):
 
 def _bounded(content: bytes, label: str) -> bytes:
     if len(content) > LARGEST:
-        raise LedgerError(f"{label[0].upper()}{label[1:]} holds more than a witness ever would.")
+        raise LedgerError(f"{_sentence(label)} holds more than a witness ever would.")
     return content
+
+
+def _sentence(label: str) -> str:
+    return label[0].upper() + label[1:]
