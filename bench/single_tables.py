@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pathveil import TrajectoryDatabase
 from pathveil.core.thresholds import smallest_threshold
-from pathveil.gate.noisy_table import dense_table, sparse_table
+from pathveil.gate.add_noise import dense_table, sparse_table
 from pathveil.gate.randomness import Randomness
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.pairs import pair_cells
