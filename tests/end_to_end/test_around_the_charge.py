@@ -148,7 +148,7 @@ def test_a_disk_without_room_is_found_before_the_charge(taps, pathveil):
     [
         "pathveil.pages.report.templates",
         "pathveil.raw.engines.engine.read",
-        "pathveil.publishing.lower_children",
+        "pathveil.methods.paper.generate.lower_children",
         "pathveil.release.bundle_tables.write_tree",
     ],
 )

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pathveil as pv
+from pathveil.core.methods import FULL
 from pathveil.errors import InputError, ParameterError, TreeTooLargeError
 from pathveil.trials.evaluation.charts import lines
 from pathveil.trials.reproduction import paper_numbers
@@ -481,10 +482,10 @@ def test_results_pool_the_runs():
     other = replace(one, fixed_error=0.7, true_positives=(3,) * 5)
     cells = {AccuracyCell("1.0", 12, "full", run): r for run, r in ((1, one), (2, other))}
     results = Results({**cells, RuntimeCell("database", 1, "full", 1): RuntimeResult(5, 6, 7.0)})
-    assert results.fixed_error("1.0", 12, "full").mean == pytest.approx(0.6)
-    assert results.subset_error("1.0", 12, "full", 2).mean == pytest.approx(0.3)
-    assert results.true_positives("1.0", 12, "full", 50).mean == 2
-    assert results.runtime("database", 1, "full").seconds == Statistic(7.0, 0.0, 1)
+    assert results.fixed_error("1.0", 12, FULL).mean == pytest.approx(0.6)
+    assert results.subset_error("1.0", 12, FULL, 2).mean == pytest.approx(0.3)
+    assert results.true_positives("1.0", 12, FULL, 50).mean == 2
+    assert results.runtime("database", 1, FULL).seconds == Statistic(7.0, 0.0, 1)
 
 
 def test_panels_are_drawn_in_the_given_order():

@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import ceil
 
 from pathveil.core.budget import Budget
+from pathveil.core.methods import FULL
 from pathveil.core.parameters import Parameters
 from pathveil.core.thresholds import ZONE_SHARE
 from pathveil.raw.database import TrajectoryDatabase
@@ -113,7 +114,7 @@ def pair_parameters(epsilon: object, height: int, max_trajectories_per_unit: int
         universe_size=len(UNIVERSE),
         threshold=max(2, ceil(2 * scale)),
         max_trajectories_per_unit=max_trajectories_per_unit,
-        method="full",
+        method=FULL.name,
     )
 
 
@@ -186,7 +187,7 @@ def _parameters(epsilon: object, height: int) -> Parameters:
         universe_size=len(UNIVERSE),
         threshold=max(2, ceil(2 * Fraction(height) / budget.epsilon)),
         time_grid=GRID,
-        method="full",
+        method=FULL.name,
     )
 
 
@@ -269,7 +270,7 @@ def _zoned_parameters(budget: Budget, height: int, threshold: int) -> Parameters
         universe_size=len(UNIVERSE),
         threshold=threshold,
         taxonomy=TAXONOMY,
-        method="full",
+        method=FULL.name,
     )
 
 

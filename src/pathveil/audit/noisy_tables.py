@@ -29,6 +29,7 @@ from pathveil.audit.attacking import (
     bounds_of,
     looks,
 )
+from pathveil.core.methods import CALIBRATED
 from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError
 from pathveil.gate import measure as gate
@@ -97,7 +98,7 @@ def audit_tables(
         epsilon=epsilon,
         height=height,
         universe_size=len(UNIVERSE),
-        method="calibrated",
+        method=CALIBRATED.name,
         time_grid=GRID,
     )
     plan = MeasurementPlan.of(parameters)

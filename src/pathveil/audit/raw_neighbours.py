@@ -22,6 +22,7 @@ import numpy as np
 
 from pathveil.audit.events import Observation
 from pathveil.audit.neighbours import UNIVERSE, NeighbouringPair, pair_parameters
+from pathveil.core.methods import FULL
 from pathveil.core.noisy_tree import NoisyPrefixTree
 from pathveil.core.parameters import Parameters
 from pathveil.core.preparations import DISCOVER, discovery_threshold
@@ -132,7 +133,7 @@ def _open_parameters(epsilon: object, height: int, grid: TimeGrid | None) -> Par
         universe_size=None,
         delta=DELTA,
         time_grid=grid,
-        method="full",
+        method=FULL.name,
     )
 
 

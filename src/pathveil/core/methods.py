@@ -1,8 +1,9 @@
 """The methods: what each measures, by which engines, from which parameters, and what comes of it.
 
-Whoever has to know what a method does asks its `Method` and compares no names. How the noisy
-measurements become a release (post-processing, which sees raw data no more) is said here in words;
-the functions are `publishing`'s, because nothing down here may reach the mechanism.
+Whoever has to know what a method does asks its `Method` and compares no names. What it makes of the
+noisy measurements (post-processing, which sees raw data no more) is said here in words and done by
+`post_process` of its own package, `methods.paper` or `methods.calibrated`; `publishing` calls it,
+because nothing down here may reach the mechanism.
 """
 
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ class Method:
         Raises:
             ParameterError: if there is none.
         """
-        for method in (BASIC, FULL, CALIBRATED):
+        for method in EVERY_METHOD:
             if method.name == name:
                 return method
         raise ParameterError(
@@ -96,3 +97,4 @@ CALIBRATED = Method(
     takes_taxonomy=False,
     most_slots=2048,  # it keeps a table of all pairs of slots
 )
+EVERY_METHOD = (BASIC, FULL, CALIBRATED)

@@ -1,4 +1,4 @@
-"""From real-valued estimates to whole trajectories (the postorder traversal of section IV-B).
+"""What Basic and Full make of a noisy tree: estimates, then whole trajectories (section IV-B).
 
 A feasible tree says that t(v) = x(v) − Σ x(u) ≥ 0 trajectories end at node v, a real number.
 Rounding each t(v) by itself would let errors pile up towards the root. Instead, walk the tree in
@@ -9,11 +9,49 @@ sum of its children's plus what ends at v; and because E⌊s + U⌋ = s for ever
 U is x(v) exactly: rounding adds no bias. U has seen no data; this is post-processing.
 """
 
+from collections.abc import Callable
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.core.noisy_tree import NoisyPrefixTree
+from pathveil.core.methods import BASIC, FULL, Method
+from pathveil.core.noisy_tree import EstimatedTree, NoisyPrefixTree
 from pathveil.core.paths import Paths
+from pathveil.methods.paper.inference import (
+    consistent_estimates,
+    lower_children,
+    path_estimates,
+    raise_parents,
+)
+
+
+def post_process(tree: NoisyPrefixTree, offset: float) -> EstimatedTree:
+    """The released tree, by the method that the tree was grown for.
+
+    Args:
+        tree: the noisy tree.
+        offset: U in [0, 1), by which counts become whole (see above).
+    """
+    feasible = FEASIBLE[tree.parameters.how](tree)
+    return EstimatedTree.of(tree, whole_counts(tree, feasible, offset))
+
+
+def basic(tree: NoisyPrefixTree) -> NDArray[np.float64]:
+    """The noisy counts as they are, repaired from below."""
+    return raise_parents(tree, tree.noisy_count.astype(np.float64))
+
+
+def full(tree: NoisyPrefixTree) -> NDArray[np.float64]:
+    """Constrained inference, repaired from above."""
+    return lower_children(tree, consistent_estimates(tree, path_estimates(tree)))
+
+
+# Estimates that a tree of whole counts can have.
+FEASIBLE: Final[dict[Method, Callable[[NoisyPrefixTree], NDArray[np.float64]]]] = {
+    BASIC: basic,
+    FULL: full,
+}
 
 
 def whole_counts(

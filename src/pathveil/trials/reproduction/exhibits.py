@@ -7,7 +7,7 @@ from io import StringIO
 from typing import TypeVar
 
 from pathveil.analysis.flows import LengthCounts
-from pathveil.core.methods import BASIC, FULL, MethodName
+from pathveil.core.methods import BASIC, CALIBRATED, FULL, Method
 from pathveil.trials.evaluation import charts
 from pathveil.trials.reproduction import paper_numbers
 from pathveil.trials.reproduction.paper_numbers import TruePositives
@@ -27,7 +27,7 @@ from pathveil.trials.reproduction.runs import Truth, Workload
 
 Value = str | int | float
 EMPTY = "empty release"
-NAMES: dict[MethodName, str] = {"basic": "Basic", "full": "Full", "calibrated": "calibrated"}
+NAMES = {BASIC: "Basic", FULL: "Full", CALIBRATED: "calibrated"}
 ERROR = "average relative error"
 LONGEST_SHOWN = 60
 PLACES = 3
@@ -110,7 +110,7 @@ def budget_exhibit(plan: Plan, results: Results, truth: Truth) -> Exhibit:
             panel = f"max|Q| = {most}"
             for method in plan.methods:
                 error = results.subset_error(epsilon, BASE_HEIGHT, method, subset)
-                rows.append((epsilon, most, method, *_csv(error), empty[subset]))
+                rows.append((epsilon, most, method.name, *_csv(error), empty[subset]))
                 drawn.append(_point("ε", float(epsilon), NAMES[method], error, panel))
             drawn.append(_point("ε", float(epsilon), EMPTY, Statistic(empty[subset], 0, 1), panel))
     title = f"Figure 5: error of count queries by ε (h = {BASE_HEIGHT})"
@@ -122,7 +122,7 @@ def budget_exhibit(plan: Plan, results: Results, truth: Truth) -> Exhibit:
         "runs.",
         columns=("epsilon", "max_query_length", "method", "mean", "spread", "runs", EMPTY),
         rows=tuple(rows),
-        shown_columns=("MethodName", "ε", *(f"max|Q| = {most}" for most in longest)),
+        shown_columns=("Method", "ε", *(f"max|Q| = {most}" for most in longest)),
         shown_rows=tuple(_budget_rows(plan, results, empty)),
         svg=_drawing(drawn, "ε", plan, title),
     )
@@ -153,7 +153,7 @@ class HeightReading:
     stem: str
     words: str
     workload: Workload
-    error: Callable[[str, int, MethodName], Statistic]
+    error: Callable[[str, int, Method], Statistic]
 
 
 def height_readings(results: Results, truth: Truth) -> tuple[HeightReading, HeightReading]:
@@ -186,7 +186,7 @@ def height_exhibit(plan: Plan, reading: HeightReading) -> Exhibit:
         for height in plan.heights:
             for method in plan.methods:
                 error = reading.error(epsilon, height, method)
-                rows.append((epsilon, height, method, *_csv(error), empty))
+                rows.append((epsilon, height, method.name, *_csv(error), empty))
                 drawn.append(_point("h", height, NAMES[method], error, panel))
             drawn.append(_point("h", height, EMPTY, Statistic(empty, 0, 1), panel))
     title = f"Figure 6: error of count queries by h ({reading.words})"
@@ -198,7 +198,7 @@ def height_exhibit(plan: Plan, reading: HeightReading) -> Exhibit:
         "exactly 6 locations, or as the subset max|Q| = 6 of Figure 5.",
         columns=("epsilon", "height", "method", "mean", "spread", "runs", EMPTY),
         rows=tuple(rows),
-        shown_columns=("MethodName", "B", *(f"h = {height}" for height in plan.heights)),
+        shown_columns=("Method", "B", *(f"h = {height}" for height in plan.heights)),
         shown_rows=tuple(_height_rows(plan, reading, empty)),
         svg=_drawing(drawn, "h", plan, title),
     )
@@ -306,7 +306,7 @@ def _table(
             rows.append(
                 (
                     key,
-                    method,
+                    method.name,
                     found.mean,
                     found.spread,
                     wrong.mean,
@@ -344,9 +344,9 @@ def _table(
     )
 
 
-def _printed(numbers: TruePositives, method: MethodName, k: int) -> tuple[Value, Value]:
+def _printed(numbers: TruePositives, method: Method, k: int) -> tuple[Value, Value]:
     """The paper's true and false positives; it knows nothing of the calibrated method."""
-    known = {BASIC.name: numbers.basic, FULL.name: numbers.full}
+    known = {BASIC: numbers.basic, FULL: numbers.full}
     if method not in known:
         return "", ""
     found = known[method]
@@ -392,7 +392,14 @@ def _exhibit(
         for method, point in zip(plan.methods, points, strict=True):
             time = point.seconds
             rows.append(
-                (point.trajectories, point.locations, method, time.mean, time.spread, time.runs)
+                (
+                    point.trajectories,
+                    point.locations,
+                    method.name,
+                    time.mean,
+                    time.spread,
+                    time.runs,
+                )
             )
             drawn.append(
                 {

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from pathveil.core.methods import BASIC, MethodName
+from pathveil.core.methods import BASIC, CALIBRATED, FULL, Method
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.trials.evaluation.random_queries import SUBSETS
 from pathveil.trials.reproduction import paper_numbers
@@ -112,7 +112,7 @@ def error_findings(plan: Plan, results: Results, truth: Truth) -> Iterator[Findi
         yield from _errors_by_height(plan, reading)
 
 
-def _error(results: Results, epsilon: str, method: MethodName, subset: int) -> float:
+def _error(results: Results, epsilon: str, method: Method, subset: int) -> float:
     return results.subset_error(epsilon, BASE_HEIGHT, method, subset).mean
 
 
@@ -130,9 +130,9 @@ def _errors_by_epsilon(plan: Plan, results: Results) -> Iterator[Finding]:
         f"{sum(falling)} of {len(falling)} curves.",
         verdict(sum(falling), len(falling)),
     )
-    if "full" not in plan.paper_methods:
+    if FULL not in plan.paper_methods:
         return
-    worst = _error(results, plan.epsilons[0], "full", 0)
+    worst = _error(results, plan.epsilons[0], FULL, 0)
     yield Finding(
         "Figure 5",
         f"In the worst case (ε = 0.5, max|Q| = 3) the error of Full is below "
@@ -140,7 +140,7 @@ def _errors_by_epsilon(plan: Plan, results: Results) -> Iterator[Finding]:
         f"{percent(worst)}.",
         "agrees" if worst < paper_numbers.WORST_ERROR else "differs",
     )
-    typical = [_error(results, BASE_EPSILON, "full", subset) for subset in range(SUBSETS)]
+    typical = [_error(results, BASE_EPSILON, FULL, subset) for subset in range(SUBSETS)]
     below = sum(error < paper_numbers.TYPICAL_ERROR for error in typical)
     yield Finding(
         "Figure 5",
@@ -152,7 +152,7 @@ def _errors_by_epsilon(plan: Plan, results: Results) -> Iterator[Finding]:
 
 
 def _against_empty(plan: Plan, results: Results, truth: Truth) -> Iterator[Finding]:
-    method: MethodName = plan.paper_methods[-1]
+    method: Method = plan.paper_methods[-1]
     errors = [_error(results, BASE_EPSILON, method, subset) for subset in range(SUBSETS)]
     empty = [workload.empty_error() for workload in truth.subsets]
     beaten = sum(error < other for error, other in zip(errors, empty, strict=True))
@@ -171,9 +171,9 @@ def _improvements(plan: Plan, results: Results) -> dict[str, list[float]]:
     """How much lower Full's error is than Basic's, by ε and subset."""
     return {
         epsilon: [
-            1 - _error(results, epsilon, "full", subset) / _error(results, epsilon, "basic", subset)
+            1 - _error(results, epsilon, FULL, subset) / _error(results, epsilon, BASIC, subset)
             for subset in range(SUBSETS)
-            if _error(results, epsilon, "basic", subset) > 0
+            if _error(results, epsilon, BASIC, subset) > 0
         ]
         for epsilon in plan.epsilons
     }
@@ -219,7 +219,7 @@ def _errors_by_height(plan: Plan, reading: HeightReading) -> Iterator[Finding]:
         )
         return
 
-    def curve(epsilon: str, method: MethodName) -> list[float]:
+    def curve(epsilon: str, method: Method) -> list[float]:
         return [reading.error(epsilon, height, method).mean for height in plan.heights]
 
     best = {
@@ -239,7 +239,7 @@ def _errors_by_height(plan: Plan, reading: HeightReading) -> Iterator[Finding]:
         return
     pairs = [(epsilon, height) for epsilon in plan.height_epsilons for height in plan.heights]
     smaller = sum(
-        reading.error(*pair, "full").mean < reading.error(*pair, "basic").mean for pair in pairs
+        reading.error(*pair, FULL).mean < reading.error(*pair, BASIC).mean for pair in pairs
     )
     yield Finding(
         where,
@@ -248,7 +248,7 @@ def _errors_by_height(plan: Plan, reading: HeightReading) -> Iterator[Finding]:
         verdict(smaller, len(pairs)),
     )
     steadier = sum(
-        bool(np.ptp(curve(epsilon, "full")) < np.ptp(curve(epsilon, "basic")))
+        bool(np.ptp(curve(epsilon, FULL)) < np.ptp(curve(epsilon, BASIC)))
         for epsilon in plan.height_epsilons
     )
     yield Finding(
@@ -265,7 +265,7 @@ def _errors_by_height(plan: Plan, reading: HeightReading) -> Iterator[Finding]:
 def pattern_findings(plan: Plan, results: Results) -> Iterator[Finding]:
     """All of them, in the paper's order."""
 
-    def found(epsilon: str, height: int, method: MethodName, k: int) -> float:
+    def found(epsilon: str, height: int, method: Method, k: int) -> float:
         return results.true_positives(epsilon, height, method, k).mean
 
     at_50 = {m: found(BASE_EPSILON, BASE_HEIGHT, m, TOP[0]) for m in plan.paper_methods}
@@ -286,7 +286,7 @@ def pattern_findings(plan: Plan, results: Results) -> Iterator[Finding]:
         *((BASE_EPSILON, height, BASE_TOP) for height in plan.heights),
     ]
     better = sum(
-        found(epsilon, height, "full", k) >= found(epsilon, height, "basic", k)
+        found(epsilon, height, FULL, k) >= found(epsilon, height, BASIC, k)
         for epsilon, height, k in settings
     )
     yield Finding(
@@ -297,7 +297,7 @@ def pattern_findings(plan: Plan, results: Results) -> Iterator[Finding]:
     )
 
 
-def _nearness(plan: Plan, results: Results, method: MethodName) -> Finding:
+def _nearness(plan: Plan, results: Results, method: Method) -> Finding:
     """How far our true positives are from the printed ones, over all rows of the three tables."""
     rows = [
         *((row, (BASE_EPSILON, BASE_HEIGHT, k)) for k, row in paper_numbers.BY_K.items()),
@@ -310,7 +310,7 @@ def _nearness(plan: Plan, results: Results, method: MethodName) -> Finding:
             for height in plan.heights
         ),
     ]
-    printed = [row.basic if method == BASIC.name else row.full for row, _ in rows]
+    printed = [row.basic if method is BASIC else row.full for row, _ in rows]
     tops = [k for _, (_, _, k) in rows]
     ours = [results.true_positives(e, h, method, k).mean for _, (e, h, k) in rows]
     gaps = [(our - their) / k for our, their, k in zip(ours, printed, tops, strict=True)]
@@ -329,7 +329,7 @@ def _nearness(plan: Plan, results: Results, method: MethodName) -> Finding:
 
 def runtime_findings(plan: Plan, results: Results) -> Iterator[Finding]:
     """All of them, in the paper's order."""
-    method: MethodName = plan.paper_methods[-1]
+    method: Method = plan.paper_methods[-1]
     panels: tuple[tuple[Panel, int, str], ...] = (
         ("database", plan.database_steps, "|D|"),
         ("universe", plan.universe_steps, "|L|"),
@@ -369,7 +369,7 @@ def runtime_findings(plan: Plan, results: Results) -> Iterator[Finding]:
         )
 
 
-def _total_seconds(plan: Plan, results: Results, method: MethodName) -> float:
+def _total_seconds(plan: Plan, results: Results, method: Method) -> float:
     steps = range(1, plan.database_steps + 1)
     return sum(results.runtime("database", step, method).seconds.mean for step in steps)
 
@@ -386,16 +386,16 @@ def _linearity(sizes: list[int], seconds: list[float]) -> float:
 
 def beyond_findings(plan: Plan, results: Results, truth: Truth) -> Iterator[Finding]:
     """What the calibrated method must show; nothing if it was not run."""
-    if "calibrated" not in plan.methods:
+    if CALIBRATED not in plan.methods:
         return
 
-    def errors(epsilon: str, method: MethodName) -> list[float]:
+    def errors(epsilon: str, method: Method) -> list[float]:
         return [
             results.subset_error(epsilon, BASE_HEIGHT, method, subset).mean
             for subset in range(SUBSETS)
         ]
 
-    full, ours = errors(BASE_EPSILON, "full"), errors(BASE_EPSILON, "calibrated")
+    full, ours = errors(BASE_EPSILON, FULL), errors(BASE_EPSILON, CALIBRATED)
     empty = [workload.empty_error() for workload in truth.subsets]
     better = sum(a < min(b, c) for a, b, c in zip(ours, full, empty, strict=True))
     yield Finding(
@@ -405,7 +405,7 @@ def beyond_findings(plan: Plan, results: Results, truth: Truth) -> Iterator[Find
         f"{', '.join(map(percent, full))} (Full); smallest in {better} of {SUBSETS} subsets.",
         verdict(better, SUBSETS),
     )
-    first, last = (errors(e, "calibrated") for e in (plan.epsilons[0], plan.epsilons[-1]))
+    first, last = (errors(e, CALIBRATED) for e in (plan.epsilons[0], plan.epsilons[-1]))
     falling = sum(b < a for a, b in zip(first, last, strict=True))
     yield Finding(
         WHERE,
@@ -415,14 +415,14 @@ def beyond_findings(plan: Plan, results: Results, truth: Truth) -> Iterator[Find
     )
     found = {
         method: [results.true_positives(BASE_EPSILON, BASE_HEIGHT, method, k).mean for k in TOP]
-        for method in ("full", "calibrated")
+        for method in (FULL, CALIBRATED)
     }
-    more = sum(a >= b for a, b in zip(found["calibrated"], found["full"], strict=True))
+    more = sum(a >= b for a, b in zip(found[CALIBRATED], found[FULL], strict=True))
     yield Finding(
         WHERE,
         "It finds at least as many of the top k patterns as Full.",
-        f"{', '.join(f'{n:.1f}' for n in found['calibrated'])} against "
-        f"{', '.join(f'{n:.1f}' for n in found['full'])} (Full) at k = "
+        f"{', '.join(f'{n:.1f}' for n in found[CALIBRATED])} against "
+        f"{', '.join(f'{n:.1f}' for n in found[FULL])} (Full) at k = "
         f"{', '.join(map(str, TOP))}; in {more} of {len(TOP)} rows.",
         verdict(more, len(TOP)),
     )

@@ -3,20 +3,20 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from pathveil.core.methods import MethodName
+from pathveil.core.methods import BASIC, CALIBRATED, FULL, Method, MethodName
 from pathveil.errors import ParameterError
 from pathveil.trials.evaluation.random_queries import PAPER_QUERIES
 
 Panel = Literal["database", "universe"]
 
-PAPER_METHODS: tuple[MethodName, ...] = ("basic", "full")
+PAPER_METHODS = (BASIC, FULL)
 # What can be asked for, and what is run: the calibrated method always beside Full.
-CHOICES: dict[str, tuple[MethodName, ...]] = {
-    "basic": ("basic",),
-    "full": ("full",),
+CHOICES: dict[str, tuple[Method, ...]] = {
+    BASIC.name: (BASIC,),
+    FULL.name: (FULL,),
     "both": PAPER_METHODS,
-    "calibrated": ("full", "calibrated"),
-    "all": (*PAPER_METHODS, "calibrated"),
+    CALIBRATED.name: (FULL, CALIBRATED),
+    "all": (*PAPER_METHODS, CALIBRATED),
 }
 BASE_EPSILON, BASE_HEIGHT, BASE_TOP = "1.0", 12, 200
 # Fig. 6 has a "query length fixed to 6", which may also mean the subset with max|Q| = 6.
@@ -33,7 +33,7 @@ class AccuracyCell:
     Attributes:
         epsilon: the total budget, as the paper writes it.
         height: h.
-        method: "basic", "full" or "calibrated".
+        method: its name.
         run: from 1.
     """
 
@@ -55,7 +55,7 @@ class RuntimeCell:
     Attributes:
         panel: what is varied: the size of the database or of the universe.
         step: which of the panel's sizes, from 1.
-        method: "basic", "full" or "calibrated".
+        method: its name.
         run: from 1.
     """
 
@@ -85,7 +85,7 @@ class Plan:
     height_epsilons: tuple[str, ...]
     database_steps: int
     universe_steps: int
-    methods: tuple[MethodName, ...]
+    methods: tuple[Method, ...]
     runs: int
     queries: int
 
@@ -124,7 +124,7 @@ class Plan:
         )
 
     @property
-    def paper_methods(self) -> tuple[MethodName, ...]:
+    def paper_methods(self) -> tuple[Method, ...]:
         """Those about which the paper makes claims; Full comes last."""
         return tuple(method for method in self.methods if method in PAPER_METHODS)
 
@@ -142,7 +142,7 @@ class Plan:
     def accuracy_cells(self) -> list[AccuracyCell]:
         """All releases, the first run of each before the second of any."""
         return [
-            AccuracyCell(epsilon, height, method, run)
+            AccuracyCell(epsilon, height, method.name, run)
             for run in range(1, self.runs + 1)
             for epsilon, height in self.settings()
             for method in self.methods
@@ -155,7 +155,7 @@ class Plan:
             "universe": self.universe_steps,
         }
         return [
-            RuntimeCell(panel, step, method, run)
+            RuntimeCell(panel, step, method.name, run)
             for run in range(1, self.runs + 1)
             for panel, steps in panels.items()
             for step in range(1, steps + 1)

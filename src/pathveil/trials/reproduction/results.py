@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from pathveil.core.methods import MethodName
+from pathveil.core.methods import Method
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.trials.evaluation.internal import PREFIX, refuse_bundle, stamped, write_internal
 from pathveil.trials.reproduction.plan import TOP, AccuracyCell, Panel, RuntimeCell
@@ -148,37 +148,37 @@ class Results:
     """All finished cells of an experiment."""
 
     def __init__(self, cells: Mapping[Cell, Result]) -> None:
-        self._accuracy: dict[tuple[str, int, MethodName], list[AccuracyResult]] = {}
-        self._runtime: dict[tuple[Panel, int, MethodName], list[RuntimeResult]] = {}
+        self._accuracy: dict[tuple[str, int, Method], list[AccuracyResult]] = {}
+        self._runtime: dict[tuple[Panel, int, Method], list[RuntimeResult]] = {}
         for cell, result in cells.items():
             if isinstance(cell, AccuracyCell) and isinstance(result, AccuracyResult):
-                setting = (cell.epsilon, cell.height, cell.method)
+                setting = (cell.epsilon, cell.height, Method.named(cell.method))
                 self._accuracy.setdefault(setting, []).append(result)
             elif isinstance(cell, RuntimeCell) and isinstance(result, RuntimeResult):
-                point = (cell.panel, cell.step, cell.method)
+                point = (cell.panel, cell.step, Method.named(cell.method))
                 self._runtime.setdefault(point, []).append(result)
 
-    def subset_error(self, epsilon: str, height: int, method: MethodName, subset: int) -> Statistic:
+    def subset_error(self, epsilon: str, height: int, method: Method, subset: int) -> Statistic:
         """Average relative error in one of the four subsets, from 0 (Fig. 5)."""
         return self._pool(epsilon, height, method, lambda r: r.subset_errors[subset])
 
-    def fixed_error(self, epsilon: str, height: int, method: MethodName) -> Statistic:
+    def fixed_error(self, epsilon: str, height: int, method: Method) -> Statistic:
         """Average relative error of queries of exactly 6 locations (Fig. 6)."""
         return self._pool(epsilon, height, method, lambda r: r.fixed_error)
 
-    def true_positives(self, epsilon: str, height: int, method: MethodName, k: int) -> Statistic:
+    def true_positives(self, epsilon: str, height: int, method: Method, k: int) -> Statistic:
         """True positives of the top k (tables III to V)."""
         return self._pool(epsilon, height, method, lambda r: r.true_positives[TOP.index(k)])
 
-    def false_positives(self, epsilon: str, height: int, method: MethodName, k: int) -> Statistic:
+    def false_positives(self, epsilon: str, height: int, method: Method, k: int) -> Statistic:
         """False positives of the top k."""
         return self._pool(epsilon, height, method, lambda r: r.false_positives[TOP.index(k)])
 
-    def false_drops(self, epsilon: str, height: int, method: MethodName, k: int) -> Statistic:
+    def false_drops(self, epsilon: str, height: int, method: Method, k: int) -> Statistic:
         """False drops of the top k."""
         return self._pool(epsilon, height, method, lambda r: r.false_drops[TOP.index(k)])
 
-    def runtime(self, panel: Panel, step: int, method: MethodName) -> RuntimePoint:
+    def runtime(self, panel: Panel, step: int, method: Method) -> RuntimePoint:
         """One point of Fig. 7."""
         results = self._runtime[panel, step, method]
         return RuntimePoint(
@@ -191,7 +191,7 @@ class Results:
         self,
         epsilon: str,
         height: int,
-        method: MethodName,
+        method: Method,
         figure: Callable[[AccuracyResult], float],
     ) -> Statistic:
         return Statistic.of(map(figure, self._accuracy[epsilon, height, method]))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pathveil.core.budget import Budget
+from pathveil.core.methods import FULL
 from pathveil.core.parameters import Parameters
 from pathveil.core.thresholds import paper_threshold
 from pathveil.trials.reproduction.plan import BASE_EPSILON, BASE_HEIGHT, RUNTIME_HEIGHT, Plan
@@ -58,7 +59,7 @@ def choose_threshold(
             threshold=asked,
             max_trajectories_per_unit=contribution,
             max_nodes=max_nodes,
-            method="full",
+            method=FULL.name,
         )
     return Threshold(asked, f"It was asked for. {why}", paper_fits)
 
@@ -69,7 +70,7 @@ def _at_papers_threshold(
     """The paper's parameters, whether or not anybody could run them."""
     budget = Budget.parse(epsilon)
     theta = paper_threshold(budget.split(height * contribution))
-    return Parameters(budget, height, universe_size, theta, "full", contribution)
+    return Parameters(budget, height, universe_size, theta, FULL.name, contribution)
 
 
 def _forecast(universe_size: int, contribution: int) -> str:

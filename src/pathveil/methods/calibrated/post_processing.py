@@ -1,0 +1,58 @@
+"""What the calibrated method makes of its noisy tables. It sees nothing else: it spends nothing."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pathveil.core.noisy_tree import EstimatedTree
+from pathveil.core.parameters import Parameters
+from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.measured_tree import measured_tree
+from pathveil.methods.calibrated.synthesis.synthesize import make_whole, weigh
+from pathveil.methods.calibrated.synthesis.times import with_times
+from pathveil.methods.calibrated.uncertainty.error_model import ErrorModel
+from pathveil.methods.calibrated.uncertainty.sample import Evidence, Sample
+from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.statistics.measurements import Measurements
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Synthesis:
+    """What is released.
+
+    Attributes:
+        tree: the noisy tree, and what the paths have of it.
+        paths: synthetic trajectories, with times if there is a grid.
+        errors: how far answers may be off.
+    """
+
+    tree: EstimatedTree
+    paths: Paths
+    errors: ErrorModel
+
+
+def post_process(
+    measurements: Measurements,
+    plan: MeasurementPlan,
+    parameters: Parameters,
+    draw: np.random.Generator,
+    *,
+    is_private: bool,
+) -> Synthesis:
+    """Complete and calibrate trajectories, round them, give them times, and tell their errors.
+
+    Args:
+        measurements: the noisy tables.
+        plan: by which they were measured.
+        parameters: of the release.
+        draw: which trajectories there are; it decides nothing private.
+        is_private: whether the noise on the tables was not injected.
+    """
+    weighed = weigh(measurements, plan, draw)
+    paths = make_whole(weighed, measurements.candidates, draw)
+    sample = Sample.of(weighed.paths, weighed.weights)
+    errors = ErrorModel(Evidence(measurements, plan, sample), draw.spawn(1)[0])
+    if parameters.time_grid is not None:
+        paths = with_times(paths, measurements, plan, draw)
+    tree = measured_tree(measurements, paths, parameters, is_private=is_private)
+    return Synthesis(tree, paths, errors)
