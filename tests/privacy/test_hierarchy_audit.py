@@ -79,7 +79,7 @@ def zones_are_refined_by_their_true_count(patch: pytest.MonkeyPatch) -> Mechanis
     right = gate.location_table
 
     def location_table(exact: ExactCounts, zones: NoisyTable, zoning, randomness, room):
-        taxonomy, both = zoning.taxonomy, zoning.both
+        taxonomy, both = zoning.taxonomy, zoning.sub_levels
         cell = exact.node * len(taxonomy) + taxonomy.zone_of[exact.location]
         true = np.array([exact.count[cell == key].sum() for key in zones.keys], dtype=np.int64)
         found = right(exact, zones, zoning, randomness, room)
@@ -110,7 +110,7 @@ def rests_go_on_by_their_true_count(patch: pytest.MonkeyPatch) -> Mechanism:
         cell = exact.node * len(zoning.taxonomy) + zoning.taxonomy.zone_of[exact.location]
         true = np.array([exact.count[cell == key].sum() for key in zones.keys], dtype=np.int64)
         is_many = np.concatenate(
-            (true >= zoning.both.zone_threshold, np.ones(len(locations.keys), dtype=np.bool_))
+            (true >= zoning.sub_levels.zone_threshold, np.ones(len(locations.keys), dtype=np.bool_))
         )
         many = is_many[level.position[level.expanded]]
         return replace(level, expanded=level.expanded[many])

@@ -119,14 +119,14 @@ def test_locations_with_the_noise_of_zones_thirty_percent_off_are_noticed(levels
     right = gate.location_table
 
     def wrong(exact, zones, zoning, randomness, room):
-        off = zoning.both.location_epsilon * 13 / 10
-        both = type(zoning.both)(
-            zoning.both.zone_share,
-            zoning.both.zone_epsilon,
+        off = zoning.sub_levels.location_epsilon * 13 / 10
+        both = type(zoning.sub_levels)(
+            zoning.sub_levels.zone_share,
+            zoning.sub_levels.zone_epsilon,
             off,
-            zoning.both.zone_threshold,
-            zoning.both.zones,
-            zoning.both.largest,
+            zoning.sub_levels.zone_threshold,
+            zoning.sub_levels.zones,
+            zoning.sub_levels.largest,
         )
         changed = gate.Zoning(zoning.taxonomy, both, zoning.threshold, zoning.invented)
         return right(exact, zones, changed, randomness, room)

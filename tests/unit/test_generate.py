@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.trees import children_of, counted, tree_of, trees
 
-from pathveil.methods.paper.generate import distinct_paths, preorder, whole_counts
+from pathveil.methods.paper.generate import distinct_paths, preorder, rounded_counts
 from pathveil.methods.paper.inference import raise_parents
 
 quick = settings(deadline=None, max_examples=100)
@@ -52,7 +52,7 @@ def test_preorder_is_the_recursive_walk_and_sizes_count_subtrees(tree):
 @given(feasible_trees(), offsets)
 def test_whole_counts_are_near_and_children_sum_to_at_most_their_parent(tree_and_real, offset):
     tree, real = tree_and_real
-    counts, children = whole_counts(tree, real, offset), children_of(tree)
+    counts, children = rounded_counts(tree, real, offset), children_of(tree)
     assert counts.dtype == np.int64
     assert np.all(np.abs(counts - real) < 1)
     for node in range(len(tree)):
@@ -64,7 +64,7 @@ def test_whole_counts_are_near_and_children_sum_to_at_most_their_parent(tree_and
 def test_rounding_adds_no_bias(tree_and_real):
     """Over all offsets the mean is the estimate exactly: of every count, and of what ends there."""
     tree, real = tree_and_real
-    rounded = [whole_counts(tree, real, offset) for offset in EIGHTHS]
+    rounded = [rounded_counts(tree, real, offset) for offset in EIGHTHS]
     assert np.mean(rounded, axis=0).tolist() == real.tolist()
 
 
@@ -73,14 +73,14 @@ def test_rounding_adds_no_bias(tree_and_real):
 def test_whole_numbers_are_not_rounded_whatever_the_offset(tree_and_real):
     tree, real = tree_and_real
     for offset in EIGHTHS:
-        assert whole_counts(tree, 8 * real, offset).tolist() == (8 * real).tolist()
+        assert rounded_counts(tree, 8 * real, offset).tolist() == (8 * real).tolist()
 
 
 def test_the_errors_of_many_small_counts_do_not_pile_up_towards_the_root():
     tree = tree_of({0: (1, {i: (1, {}) for i in range(4)})})
     real = np.array([1.5, 0.375, 0.375, 0.375, 0.375])
     for offset in EIGHTHS:
-        counts = whole_counts(tree, real, offset)
+        counts = rounded_counts(tree, real, offset)
         assert counts[0] in (math.floor(1.5), math.ceil(1.5))
         assert counts[0] == counts[1:].sum()
 
@@ -89,7 +89,7 @@ def test_float_dust_does_not_make_counts_negative():
     tree = tree_of({0: (1, {0: (1, {}), 1: (1, {}), 2: (1, {})})})
     real = np.array([0.3, 0.1, 0.1, 0.1])  # 0.1 + 0.1 + 0.1 > 0.3 in floats
     for offset in EIGHTHS:
-        counts = whole_counts(tree, real, offset)
+        counts = rounded_counts(tree, real, offset)
         assert counts.min() >= 0
         assert counts[0] >= counts[1:].sum()
 
@@ -120,5 +120,5 @@ def test_distinct_paths_are_the_labels_down_to_each_end_in_lexicographic_order(t
 @pytest.mark.parametrize("offset", [0.0, 0.999])
 def test_an_empty_tree_releases_nothing(offset):
     tree = counted(tree_of({}), [])
-    assert whole_counts(tree, np.empty(0), offset).tolist() == []
+    assert rounded_counts(tree, np.empty(0), offset).tolist() == []
     assert len(distinct_paths(tree, np.empty(0, np.int64))) == 0

@@ -119,13 +119,13 @@ def test_progress_counts_levels_and_sees_nothing_else():
 
 def test_the_offset_of_the_rounding_is_drawn_anew_for_every_release(monkeypatch):
     """A fixed offset would round the same way every time; two equal draws happen once in 2³²."""
-    offsets, whole_counts = [], generate.whole_counts
+    offsets, rounded_counts = [], generate.rounded_counts
 
     def watch(tree, feasible, offset):
         offsets.append(offset)
-        return whole_counts(tree, feasible, offset)
+        return rounded_counts(tree, feasible, offset)
 
-    monkeypatch.setattr(generate, "whole_counts", watch)
+    monkeypatch.setattr(generate, "rounded_counts", watch)
     for _ in range(2):
         pv.publish(database(), epsilon="6", height=3, method="full")
     assert offsets[0] != offsets[1]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import drop_code, merge_identical, take_rows
-from pathveil.methods.calibrated.synthesis.complete import whole_weights
+from pathveil.methods.calibrated.synthesis.complete import rounded_weights
 
 
 def paths(rows, weights):
@@ -71,7 +71,7 @@ def test_take_rows():
 )
 def test_whole_weights_of_any_run_are_off_by_less_than_one(weights, offset, start, stop):
     weights = np.array(weights)
-    whole = whole_weights(weights, offset)
+    whole = rounded_weights(weights, offset)
     assert len(whole) == len(weights)
     assert (whole >= 0).all()
     assert abs(whole[start:stop].sum() - weights[start:stop].sum()) < 1 + 1e-9
@@ -80,5 +80,5 @@ def test_whole_weights_of_any_run_are_off_by_less_than_one(weights, offset, star
 def test_whole_weights_are_right_on_average():
     weights = np.array([0.3, 1.0, 2.7, 0.1])
     offsets = (np.arange(1000) + 0.5) / 1000
-    mean = np.mean([whole_weights(weights, offset) for offset in offsets], axis=0)
+    mean = np.mean([rounded_weights(weights, offset) for offset in offsets], axis=0)
     assert mean == pytest.approx(weights, abs=2e-3)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pathveil.core.error_table import LEVELS, SOME_UNNAMED, ErrorTable, Estimate
+from pathveil.core.error_table import LEVELS, WITH_UNNAMED, ErrorTable, Estimate
 from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
 from pathveil.methods.calibrated.uncertainty.error_model import TableRows, tabulate
@@ -48,7 +48,7 @@ def table(rows: list[tuple[int, int, int, int]]) -> ErrorTable:
 
 SMALL = table(
     [
-        (SOME_UNNAMED, 0, 0, 7),
+        (WITH_UNNAMED, 0, 0, 7),
         (1, 0, 0, 20),
         (1, 100, 80, 130),
         (2, 0, 0, 3),

@@ -80,13 +80,13 @@ class Budget:
         if epsilon_per_trip is None:
             return cls.parse(epsilon)  # type: ignore[arg-type]  # it checks
         trip = cls.parse(epsilon_per_trip).epsilon  # type: ignore[arg-type]  # it checks
-        whole = trip * max(1, trajectories)
-        if whole > LARGEST:
+        total = trip * max(1, trajectories)
+        if total > LARGEST:
             raise ParameterError(
-                f"{trajectories:,} trajectories of {trip} each are an epsilon of {whole} for a "
+                f"{trajectories:,} trajectories of {trip} each are an epsilon of {total} for a "
                 f"unit, more than {LARGEST}. Use fewer trajectories or a smaller epsilon per trip."
             )
-        return cls(whole)
+        return cls(total)
 
     def split(self, parts: int) -> Fraction:
         """One of ``parts`` equal shares (the paper's ε̄ = ε/h), exactly."""

@@ -12,7 +12,7 @@ from pathveil.errors import QueryError
 LEVELS = (50, 60, 70, 80, 90, 95)  # per cent
 USUAL_LEVEL = 0.9
 # What ``locations`` says of a row for queries that ask for an unnamed location and others.
-SOME_UNNAMED = -1
+WITH_UNNAMED = -1
 
 
 # An answer with its interval: a whole number that knows how far it may be off.
@@ -117,8 +117,8 @@ class ErrorTable:
         column = _column(level)
         most = max(self._blocks)
         kinds = np.minimum(locations, most)
-        if SOME_UNNAMED in self._blocks:
-            kinds = np.where((locations > 1) & ~all_named, SOME_UNNAMED, kinds)
+        if WITH_UNNAMED in self._blocks:
+            kinds = np.where((locations > 1) & ~all_named, WITH_UNNAMED, kinds)
         low, high = estimates.copy(), estimates.copy()
         for kind in np.unique(kinds):
             block = self._blocks.get(int(kind))

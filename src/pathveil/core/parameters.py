@@ -118,13 +118,13 @@ class Parameters:
         height_is_open, universe_is_open = height == AUTO, universe_size is None
         if isinstance(height, str) and re.fullmatch("[0-9]{1,9}", height):
             height = int(height)  # as the command line has it
-        height = MOST if height_is_open else _whole("The height", height, 1, MAX_HEIGHT)
-        contribution = _whole(
+        height = MOST if height_is_open else _whole_number("The height", height, 1, MAX_HEIGHT)
+        contribution = _whole_number(
             "The number of trajectories per unit", max_trajectories_per_unit, 1, 10**6
         )
-        max_nodes = _whole("max_nodes", max_nodes, 1, 10**12)
+        max_nodes = _whole_number("max_nodes", max_nodes, 1, 10**12)
         size = 1 if universe_is_open else universe_size
-        universe_size = _whole("The size of the universe", size, 1, MAX_SIZE)
+        universe_size = _whole_number("The size of the universe", size, 1, MAX_SIZE)
         if universe_is_open:
             spent.append(_discovery(budget, contribution, delta, threshold))
         elif delta is not None:
@@ -220,10 +220,10 @@ class Parameters:
 
     def _cells_of_a_location(self) -> tuple[Fraction, int]:
         """The noise parameter of a location's count, and of how many such counts there are."""
-        both = self.sub_levels
-        if both is None:
+        sub_levels = self.sub_levels
+        if sub_levels is None:
             return self.level_epsilon, self.candidates
-        return both.location_epsilon, both.largest
+        return sub_levels.location_epsilon, sub_levels.largest
 
     @property
     def delta(self) -> Fraction:
@@ -260,8 +260,8 @@ class Parameters:
         """
         if self.how.has_tables:  # the thresholds of its tree are chosen for that
             return float(INVENTED_PER_NODE)
-        if (both := self.sub_levels) is not None:
-            return both.invented_per_node(self.threshold)
+        if (sub_levels := self.sub_levels) is not None:
+            return sub_levels.invented_per_node(self.threshold)
         return self.candidates * float(pass_fraction(self.level_epsilon, self.threshold))
 
     def expected_nodes(self) -> list[float]:
@@ -338,7 +338,7 @@ def _choose_threshold(choice: object, level_epsilon: Fraction, candidates: int) 
     return threshold
 
 
-def _whole(what: str, value: object, least: int, most: int) -> int:
+def _whole_number(what: str, value: object, least: int, most: int) -> int:
     number = _integer(value)
     if number is None or not least <= number <= most:
         raise ParameterError(f"{what} must be a whole number from {least} to {most:,}.")

@@ -55,24 +55,24 @@ class Zoning:
 
     Attributes:
         taxonomy: the zones.
-        both: the noise of the two steps, and the zones' threshold.
+        sub_levels: the noise of the two steps, and the zones' threshold.
         threshold: that of the locations.
         invented: how many zones and locations a node is expected to invent, at most.
     """
 
     taxonomy: Taxonomy
-    both: SubLevels
+    sub_levels: SubLevels
     threshold: int
     invented: float
 
     @classmethod
     def of(cls, parameters: Parameters) -> "Zoning":
         """Worked out once for a tree."""
-        taxonomy, both = parameters.taxonomy, parameters.sub_levels
-        if taxonomy is None or both is None:
+        taxonomy, sub_levels = parameters.taxonomy, parameters.sub_levels
+        if taxonomy is None or sub_levels is None:
             raise ParameterError("A tree of zones needs a taxonomy.")
-        invented = both.invented_per_node(parameters.threshold)
-        return cls(taxonomy, both, parameters.threshold, invented)
+        invented = sub_levels.invented_per_node(parameters.threshold)
+        return cls(taxonomy, sub_levels, parameters.threshold, invented)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,9 @@ class HybridLevel:
         code = np.concatenate((taxonomy.locations + zone, location)).astype(np.int32)
         order = np.lexsort((code, parent))
         # What has less than θ left for its children can't have a child that is not invented.
-        carries = np.concatenate((rest, locations.counts))[order] >= zoning.both.zone_threshold
+        carries = (
+            np.concatenate((rest, locations.counts))[order] >= zoning.sub_levels.zone_threshold
+        )
         survivors = Survivors(parent[order], code[order])
         return cls(
             node,
@@ -192,8 +194,8 @@ def zone_table(
     return sparse_table(
         [(cells, counts)],
         pairs,
-        zoning.both.zone_epsilon,
-        zoning.both.zone_threshold,
+        zoning.sub_levels.zone_epsilon,
+        zoning.sub_levels.zone_threshold,
         randomness,
     )
 
@@ -218,7 +220,11 @@ def location_table(
     Returns:
         Its cells go through the locations of one kept zone after another.
     """
-    taxonomy, epsilon, threshold = zoning.taxonomy, zoning.both.location_epsilon, zoning.threshold
+    taxonomy, epsilon, threshold = (
+        zoning.taxonomy,
+        zoning.sub_levels.location_epsilon,
+        zoning.threshold,
+    )
     starts = _starts(zones, taxonomy)
     cells = int(starts[-1])
     if cells * float(pass_fraction(epsilon, threshold)) > room:

@@ -42,14 +42,14 @@ class Estimates:
     keys: NDArray[np.int64] | None = None
 
     @property
-    def some_keys(self) -> NDArray[np.int64]:
+    def listed_keys(self) -> NDArray[np.int64]:
         """The cells they are of."""
         return np.arange(self.value.size) if self.keys is None else self.keys
 
     def listed(self, keys: NDArray[np.int64]) -> "Estimates":
         """Those above 0, of the cells ``keys``."""
-        some = self.value > 0
-        return Estimates(self.value[some], self.variance[some], keys[some])
+        occupied = self.value > 0
+        return Estimates(self.value[occupied], self.variance[occupied], keys[occupied])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

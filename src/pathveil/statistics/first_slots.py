@@ -24,8 +24,8 @@ class FirstSlots(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int32]:
         """The slot of the first visit."""
-        cell = np.full(len(rows.some), -1, dtype=np.int32)
-        cell[rows.some] = rows.timed[rows.offsets[:-1][rows.some]]
+        cell = np.full(len(rows.not_empty), -1, dtype=np.int32)
+        cell[rows.not_empty] = rows.timed[rows.offsets[:-1][rows.not_empty]]
         return cell
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:

@@ -23,8 +23,8 @@ class LastLocations(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int32]:
         """The last location; an unnamed location has no cell."""
-        cell = np.full(len(rows.some), -1, dtype=np.int32)
-        cell[rows.some] = rows.codes[rows.offsets[1:][rows.some] - 1]
+        cell = np.full(len(rows.not_empty), -1, dtype=np.int32)
+        cell[rows.not_empty] = rows.codes[rows.offsets[1:][rows.not_empty] - 1]
         return np.where(cell < rows.size, cell, np.int32(-1))
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:

@@ -134,10 +134,10 @@ class MeasurementPlan:
 
 def tree_lines(parameters: Parameters) -> list[Measurement]:
     """The measurements of the paper's methods: every level of the prefix tree, or its two parts."""
-    both, budget = parameters.sub_levels, parameters.level_budget
+    sub_levels, budget = parameters.sub_levels, parameters.level_budget
     parts = [("", budget)]
-    if both is not None:
-        zones = budget * both.zone_share
+    if sub_levels is not None:
+        zones = budget * sub_levels.zone_share
         parts = [("zones of ", zones), ("locations of ", budget - zones)]
     return [
         Measurement(

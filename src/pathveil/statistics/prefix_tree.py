@@ -59,7 +59,7 @@ class PrefixTreeLevel(OneCell):
 
     def _cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         if self.level == 1:
-            node = np.where(rows.some, 0, -1)
+            node = np.where(rows.not_empty, 0, -1)
         else:
             cells = LEVELS[self.level - 2].cell(rows, scope)
             node = _nodes_of(cells, scope, self.level - 1)

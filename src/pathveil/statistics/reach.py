@@ -37,7 +37,7 @@ class Reach(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """The reach; an empty row has none."""
-        return np.where(rows.some, reach_cells(rows.offsets, rows.positions, scope.bit), -1)
+        return np.where(rows.not_empty, reach_cells(rows.offsets, rows.positions, scope.bit), -1)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """Two sets."""

@@ -99,7 +99,7 @@ class Lengths(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """The bin of the length."""
-        return np.where(rows.some, length_bins(np.diff(rows.offsets)), -1)
+        return np.where(rows.not_empty, length_bins(np.diff(rows.offsets)), -1)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """That of the shape."""

@@ -121,7 +121,7 @@ class Rows:
         return Rows(self.offsets, self.codes, self.size, self.slots, position)
 
     @cached_property
-    def some(self) -> NDArray[np.bool_]:
+    def not_empty(self) -> NDArray[np.bool_]:
         """Which rows are not empty."""
         return np.diff(self.offsets) > 0
 

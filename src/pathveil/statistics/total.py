@@ -22,7 +22,7 @@ class Total(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """Every row that is not empty counts."""
-        return np.where(rows.some, 0, -1)
+        return np.where(rows.not_empty, 0, -1)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """Every trajectory that is not empty counts."""

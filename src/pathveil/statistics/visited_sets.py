@@ -39,7 +39,7 @@ class VisitedSets(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """The set; an empty row has none."""
-        return np.where(rows.some, visited_sets(rows.offsets, rows.positions, scope.bit), -1)
+        return np.where(rows.not_empty, visited_sets(rows.offsets, rows.positions, scope.bit), -1)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """One bit for each popular location."""

@@ -8,7 +8,7 @@ from pathveil.core.noisy_tree import EstimatedTree
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.measured_tree import measured_tree
-from pathveil.methods.calibrated.synthesis.synthesize import make_whole, weigh
+from pathveil.methods.calibrated.synthesis.synthesize import rounded_paths, weigh
 from pathveil.methods.calibrated.synthesis.times import with_times
 from pathveil.methods.calibrated.uncertainty.error_model import ErrorModel
 from pathveil.methods.calibrated.uncertainty.sample import Evidence, Sample
@@ -49,7 +49,7 @@ def post_process(
         is_private: whether the noise on the tables was not injected.
     """
     weighed = weigh(measurements, plan, draw)
-    paths = make_whole(weighed, measurements.candidates, draw)
+    paths = rounded_paths(weighed, measurements.candidates, draw)
     sample = Sample.of(weighed.paths, weighed.weights)
     errors = ErrorModel(Evidence(measurements, plan, sample), draw.spawn(1)[0])
     if parameters.time_grid is not None:

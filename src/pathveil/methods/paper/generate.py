@@ -34,7 +34,7 @@ def post_process(tree: NoisyPrefixTree, offset: float) -> EstimatedTree:
         offset: U in [0, 1), by which counts become whole (see above).
     """
     feasible = FEASIBLE[tree.parameters.how](tree)
-    return EstimatedTree.of(tree, whole_counts(tree, feasible, offset))
+    return EstimatedTree.of(tree, rounded_counts(tree, feasible, offset))
 
 
 def basic(tree: NoisyPrefixTree) -> NDArray[np.float64]:
@@ -54,7 +54,7 @@ FEASIBLE: Final[dict[Method, Callable[[NoisyPrefixTree], NDArray[np.float64]]]] 
 }
 
 
-def whole_counts(
+def rounded_counts(
     tree: NoisyPrefixTree, feasible: NDArray[np.float64], offset: float
 ) -> NDArray[np.int64]:
     """The released count of every node, int64, shape (n,).

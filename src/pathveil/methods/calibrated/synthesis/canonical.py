@@ -61,10 +61,10 @@ def drop_code(paths: Paths, code: int) -> Paths:
     kept = paths.codes != code
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
     offsets = before[paths.offsets]
-    some = np.diff(offsets) > 0
-    ends = offsets[1:][some]
+    not_empty = np.diff(offsets) > 0
+    ends = offsets[1:][not_empty]
     return Paths(
-        np.concatenate((np.zeros(1, np.int64), ends)), paths.codes[kept], paths.weights[some]
+        np.concatenate((np.zeros(1, np.int64), ends)), paths.codes[kept], paths.weights[not_empty]
     )
 
 

@@ -15,7 +15,7 @@ from pathveil.threads import in_threads
 CHUNK = 1 << 14  # trajectories: enough to keep the threads busy, few enough to share out evenly
 
 
-def whole_weights(weights: NDArray[np.float64], offset: float) -> NDArray[np.int64]:
+def rounded_weights(weights: NDArray[np.float64], offset: float) -> NDArray[np.int64]:
     """Whole numbers whose sum over any run of consecutive rows is off by less than 1.
 
     Args:
@@ -56,7 +56,7 @@ def complete(
 
 def cut_tasks(work: Continuations, rows: float, draw: np.random.Generator) -> list[Task]:
     """Share ``rows`` trajectories out among the continuations, and cut them into chunks."""
-    counts = whole_weights(work.masses * (rows / work.masses.sum()), draw.random())
+    counts = rounded_weights(work.masses * (rows / work.masses.sum()), draw.random())
     jobs = np.repeat(np.arange(len(counts)), counts)
     starts = range(0, len(jobs), CHUNK)
     seeds = draw.integers(2**63, size=len(starts))

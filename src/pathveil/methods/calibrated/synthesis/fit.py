@@ -192,8 +192,8 @@ def _novelty_ratios(targets: FitTargets, tables: _Tables, steps: int) -> NDArray
         targets.trajectories + targets.shape_slack
     )
     ratios = np.where(rows > 0, measured / np.maximum(simulated, LEAST_DISTINCT), 1.0)
-    told_by_actions = np.append(LENGTH_ENDS, np.iinfo(np.int64).max) <= steps
-    return np.where(told_by_actions, 1.0, np.clip(ratios, *NOVELTY_STEP))
+    known_from_actions = np.append(LENGTH_ENDS, np.iinfo(np.int64).max) <= steps
+    return np.where(known_from_actions, 1.0, np.clip(ratios, *NOVELTY_STEP))
 
 
 def _return_ratios(targets: FitTargets, tables: _Tables) -> NDArray[np.float64]:

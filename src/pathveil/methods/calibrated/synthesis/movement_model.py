@@ -77,7 +77,7 @@ class Destinations:
         """The destinations that the measurements name, and a background for those they don't."""
         visits, actions, moves = known[VISITS].value, known[ACTIONS].value, known[MOVES]
         count = visits.shape[1]
-        first, second = np.divmod(moves.some_keys, max(count, 1))
+        first, second = np.divmod(moves.listed_keys, max(count, 1))
         starts = np.searchsorted(first, np.arange(count + 2))
         running = np.cumsum(moves.value)
         before = np.concatenate((np.zeros(1), running))[starts]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.calibrate import calibrate
 from pathveil.methods.calibrated.synthesis.canonical import drop_code, merge_identical, take_rows
-from pathveil.methods.calibrated.synthesis.complete import complete, whole_weights
+from pathveil.methods.calibrated.synthesis.complete import complete, rounded_weights
 from pathveil.methods.calibrated.synthesis.estimates import estimate
 from pathveil.methods.calibrated.synthesis.fit import fit
 from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets
@@ -53,7 +53,7 @@ def synthesize(
     Returns:
         Distinct paths of location codes in ascending order, with whole weights ≥ 1; none is empty.
     """
-    return make_whole(weigh(measurements, plan, draw), measurements.candidates, draw)
+    return rounded_paths(weigh(measurements, plan, draw), measurements.candidates, draw)
 
 
 def weigh(measurements: Measurements, plan: MeasurementPlan, draw: np.random.Generator) -> Weighed:
@@ -81,11 +81,13 @@ def weigh(measurements: Measurements, plan: MeasurementPlan, draw: np.random.Gen
     return Weighed(completed, weights, known.unnamed_visits > 0)
 
 
-def make_whole(weighed: Weighed, candidates: NDArray[np.int64], draw: np.random.Generator) -> Paths:
+def rounded_paths(
+    weighed: Weighed, candidates: NDArray[np.int64], draw: np.random.Generator
+) -> Paths:
     """The last step of `synthesize`: whole weights, location codes, no unnamed locations."""
-    whole = whole_weights(weighed.weights, draw.random())
-    kept = np.flatnonzero(whole)
-    released = take_rows(weighed.paths, kept, whole[kept])
+    rounded = rounded_weights(weighed.weights, draw.random())
+    kept = np.flatnonzero(rounded)
+    released = take_rows(weighed.paths, kept, rounded[kept])
     if weighed.has_unnamed:
         unnamed = len(candidates)
         released = merge_identical(drop_code(released, unnamed), unnamed)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.core.error_table import LEVELS, SOME_UNNAMED, ErrorTable
+from pathveil.core.error_table import LEVELS, WITH_UNNAMED, ErrorTable
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.uncertainty.misfit import Misfit, deviation
 from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior
@@ -107,15 +107,15 @@ def _bounds(true: NDArray[np.float64]) -> NDArray[np.int64]:
     share lies between low and high. ``low`` is the ordinary quantile, 0 included.
     """
     ordered = np.sort(true)
-    some = ordered[ordered > 0]
+    positive = ordered[ordered > 0]
     bounds = np.zeros((len(LEVELS), 2), dtype=np.int64)
-    if not len(some):
+    if not len(positive):
         return bounds
     for row, per_cent in enumerate(LEVELS):
         low = ordered[(100 - per_cent) * len(ordered) // 200]
-        missed = int(np.searchsorted(some, low))
-        last = missed - (-per_cent * len(some) // 100) - 1
-        bounds[row] = low, some[min(last, len(some) - 1)]
+        missed = int(np.searchsorted(positive, low))
+        last = missed - (-per_cent * len(positive) // 100) - 1
+        bounds[row] = low, positive[min(last, len(positive) - 1)]
     return bounds
 
 
@@ -140,7 +140,7 @@ def single_location_rows(
     share = float(estimates.sum()) / max(float(released.weights.sum()) * size, 1.0)
     if np.any(unnamed >= 1):
         together = _with_unnamed(unnamed[unnamed >= 1], min(max(share, 1e-9), 1.0), draw)
-        rows.append(TableRows.of(SOME_UNNAMED, [(0, together)]))
+        rows.append(TableRows.of(WITH_UNNAMED, [(0, together)]))
     return rows
 
 
@@ -230,12 +230,12 @@ def conjunction_rows(
         # The pair was measured: what the noise and the misfit leave uncertain together.
         deviations = 1.0 / np.sqrt(1.0 / (spread * within) ** 2 + 1.0 / (2.0 * scale**2))
         uncounted = rest * _factor(deviation(floors, spreads, rest), luck)
-        pairs.append((estimate, _whole(within + deviations * noise + uncounted)))
+        pairs.append((estimate, _rounded(within + deviations * noise + uncounted)))
     rows = [TableRows.of(2, pairs)]
     for locations, hidden in enumerate(_hidden_long(evidence), start=3):
         if len(rows) > 1 and hidden < NEGLIGIBLE:
             break
-        moved: _Draws = [(size, _whole(true + hidden * noise)) for size, true in more]
+        moved: _Draws = [(size, _rounded(true + hidden * noise)) for size, true in more]
         rows.append(TableRows.of(locations, moved))
     return rows
 
@@ -268,7 +268,7 @@ def _hidden_long(evidence: Evidence) -> list[float]:
     return deviations
 
 
-def _whole(true: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rounded(true: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.round(np.maximum(true, 0.0)).astype(np.float64)
 
 

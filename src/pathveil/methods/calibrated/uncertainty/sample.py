@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pathveil.compiled import njit
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import take_rows
-from pathveil.methods.calibrated.synthesis.complete import whole_weights
+from pathveil.methods.calibrated.synthesis.complete import rounded_weights
 from pathveil.methods.calibrated.uncertainty.misfit import Prediction
 from pathveil.statistics.constants import ERROR_SAMPLE
 from pathveil.statistics.measurement_plan import MeasurementPlan
@@ -48,7 +48,7 @@ class Sample:
         total = float(paths.weights.sum())
         share = min(1.0, most / max(total, 1.0))
         shares = paths.weights.astype(np.float64) * share
-        kept = whole_weights(shares, 0.5) if share < 1.0 else paths.weights
+        kept = rounded_weights(shares, 0.5) if share < 1.0 else paths.weights
         rows = np.flatnonzero(kept)
         before = kept[rows] / share
         after = weights[rows] * before / paths.weights[rows]
