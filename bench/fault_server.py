@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 30  # seconds; one takes less than one
+PATIENCE = 120  # seconds; one takes less than one, on a machine that does nothing else
 HUNG = -99
 
 
@@ -178,6 +178,24 @@ def _abort() -> None:
     publishing.publish_with = aborted
 
 
+def _abort_at_once() -> None:
+    """The same in the moment after the charge, before a word of it."""
+    from pathveil.ledger import charges
+
+    real = charges.Account.charge
+
+    def aborted(self: Any, *given: Any) -> Any:
+        real(self, *given)
+        os.abort()
+
+    charges.Account.charge = aborted  # type: ignore[method-assign]
+
+
+def _abort_unheard() -> None:
+    _forget_the_charge()
+    _abort_at_once()
+
+
 def _forget_the_release() -> None:
     from pathveil.cli import aftermath
 
@@ -190,6 +208,8 @@ BREACHES: dict[str, Callable[[], None]] = {
     "rows left": _leave_rows,
     "half a bundle": _write_in_place,
     "aborted": _abort,
+    "aborted at once": _abort_at_once,
+    "aborted unheard": _abort_unheard,
     "charge not told": _forget_the_charge,
     "release not told": _forget_the_release,
 }

@@ -264,11 +264,13 @@ def _false_words(
     if code >= 0 and code not in codes:
         yield f"exit code {code}"
     tells_charge = "Charged ε" in said or "stays charged to" in said or "paid for" in said
+    # Who is aborted by somebody else's code can't say a word then: what it said before counts.
+    leaves_open = "If not a word follows" if code < 0 else "It is not known whether entry"
     if tells_charge and not is_charged:
         yield "says that it charged, and did not"
-    if is_charged and not tells_charge and "It is not known whether entry" not in said:
+    if is_charged and not tells_charge and leaves_open not in said:
         yield "does not say that it charged"
-    if code < 0:  # aborted by somebody else's code: the end is beyond what it can say
+    if code < 0:
         return
     if is_whole != ("whole" in said) or (is_charged and not is_whole and not _denies(said)):
         yield "does not say whether the bundle is whole"

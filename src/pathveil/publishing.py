@@ -186,8 +186,9 @@ def carry_out(
         return _read_and_publish(request, randomness, watch, None)
     if not randomness.is_private:
         raise ParameterError("Injected noise protects nobody: it is not charged to a ledger.")
-    _rehearse(request, watch)
     parameters = request.parameters
+    account.check_affords(parameters.budget, parameters.delta)
+    _rehearse(request, watch)
     with watch.charging(account, parameters):
         charge = account.charge(parameters.budget, parameters.delta)
     with watch.paid(charge), _noted(charge):

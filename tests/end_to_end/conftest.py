@@ -50,15 +50,15 @@ def pathveil(folder, capfd):  # noqa: ARG001  (the folder is where it runs)
 def refuses(pathveil, folder):
     """Run a command that must be refused: code 2, one message, and nothing left behind."""
 
-    def call(*arguments, says):
+    def call(*arguments, says, after=()):
         before = tree_of_files(folder.parent)
         result = pathveil(*arguments)
         assert result.code == 2, result
         assert result.out == ""
         assert "Traceback" not in result.err
-        message, *more = result.err.splitlines()
+        *said, message = result.err.splitlines()
         assert message.startswith("error: "), result.err
-        assert more == []
+        assert [line.partition(" ")[0] for line in said] == list(after)
         assert says in message
         assert "unexpectedly" not in message
         assert tree_of_files(folder.parent) == before

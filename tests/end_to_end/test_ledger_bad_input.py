@@ -188,7 +188,7 @@ def test_a_disk_that_takes_no_more(ledger, pathveil, refuses, monkeypatch, name)
             for _ in range(60):  # the last page has room for a few entries
                 account.charge(pv.Budget.parse("1/9"))
         before = account.ledger.chain()
-        assert "No entry was added" in refuses(*charged_publish(), says=says)
+        assert "No entry was added" in refuses(*charged_publish(), says=says, after=["Charging"])
     assert account.ledger.chain() == before
     assert pathveil(*charged_publish()).code == 0
 

@@ -89,7 +89,8 @@ def test_a_public_mistake_costs_nothing(pathveil, refuses, changes, says):
 def test_a_run_that_fails_later_stays_charged_and_says_so(pathveil):
     result = pathveil(*charged_publish(unit_column="nobody"))
     assert result.code == 2
-    said, stays, error = result.err.splitlines()
+    begins, said, stays, error = result.err.splitlines()
+    assert begins.startswith("Charging ε = 1 to 'taps'. If not a word follows, see `pathveil")
     assert said.startswith("Charged ε = 1 to 'taps', entry 2")
     assert stays == "ε = 1 stays charged to 'taps', entry 2."
     assert error.startswith("error: ")

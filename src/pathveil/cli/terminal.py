@@ -65,8 +65,15 @@ class Terminal(Watch):
 
     @contextmanager
     def charging(self, account: Account, parameters: Parameters) -> Iterator[None]:
-        """Make sure that somebody can hear what becomes of it."""
+        """Make sure that somebody can hear what becomes of it, and say that it begins.
+
+        Said before, because a library can abort the process at any moment after, as `kill -9` can.
+        """
         streams.check_open()
+        _say(
+            f"Charging ε = {parameters.budget} to {account.name!r}. If not a word follows, see "
+            f"`pathveil ledger history {account.name}`."
+        )
         stopping.check()
         try:
             yield

@@ -43,6 +43,15 @@ class Account:
         dataset = self.ledger.standing().books.dataset(self.name)
         dataset.check_declared(self.population)
 
+    def check_affords(self, budget: Budget, delta: Fraction = NO_DELTA) -> None:
+        """Refuse what `charge` would refuse as things stand; charges and holds nothing.
+
+        Raises:
+            LedgerError: if it is over the limit.
+        """
+        dataset = self.ledger.standing().books.dataset(self.name)
+        dataset.check_affords(budget.epsilon, delta, self.ledger.now(), self.population)
+
     def charge(self, budget: Budget, delta: Fraction = NO_DELTA) -> "Charge":
         """Spend ε and δ now; they stay spent, whatever becomes of the run.
 

@@ -1,13 +1,13 @@
 """Ask a database and stay interruptible; its failures in our words, never in its own."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
 
 from pathveil.errors import InputError, ParameterError, PathveilError
 from pathveil.raw.sources.arrow_table import table_pieces
 from pathveil.raw.sources.columns import Columns
 from pathveil.raw.sources.raw_rows import RawRows
+from pathveil.threads import in_thread
 from pathveil.universe.universe import Universe
 
 T = TypeVar("T")
@@ -32,20 +32,21 @@ def ask(
         InputError: if the call fails with anything but an error of our own. Nothing leads from it
             to the driver's exception.
     """
-    with ThreadPoolExecutor(1) as thread:
-        answer = thread.submit(call)
-        try:
-            return answer.result()
-        except PathveilError:
-            raise
-        except MemoryError:
-            problem = "Not enough memory to read the database."
-        except Exception as error:  # noqa: BLE001  (whatever it is, its message may quote a row)
-            problem = explain(error)
-        except BaseException:
-            if cancel is not None and not answer.done():
-                cancel()
-            raise
+    answer = in_thread(call)
+    try:
+        return answer.result()
+    except PathveilError:
+        raise
+    except MemoryError:
+        problem = "Not enough memory to read the database."
+    except Exception as error:  # noqa: BLE001  (whatever it is, its message may quote a row)
+        problem = explain(error)
+    except BaseException:
+        if cancel is not None and not answer.is_done:
+            cancel()
+        raise
+    finally:
+        answer.give_up()
     raise InputError(problem)
 
 
