@@ -87,5 +87,15 @@ def test_a_full_disk(taps, tmp_path, begin):
         run.check_charged_for_nothing()
 
 
+def test_a_disk_without_room_is_found_out_before_the_charge(taps, tmp_path, begin):
+    with small_disk(tmp_path / "disk", "1m") as disk:
+        run = begin(taps, tmp_path, *OPTIONS, spill=disk)
+        result = run.finish()
+        assert result.code == 2, result
+        assert "Name a larger place with --spill (spill=…). Nothing was charged." in result.err
+        assert Ledger.open(str(run.ledger)).books().charges == {}
+        assert list(disk.iterdir()) == []
+
+
 def test_what_is_looked_for_would_be_found(taps):
     assert holding(taps, UNIT.encode()) == [taps / "rows.parquet"]

@@ -6,6 +6,7 @@ lock on the folder is gone (`locked_folders`), and the next run that spills in t
 removes it.
 """
 
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -54,6 +55,25 @@ def check_spill_folder(place: Path) -> None:
             f"Can't make temporary files in {str(place)[:200]!r}; give a folder that exists and is "
             "yours to write with --spill (spill=…)."
         ) from None
+
+
+def check_room(place: Path | None, least: float) -> None:
+    """Whether so many bytes at least could be spilled there; asked before anything is charged.
+
+    Raises:
+        ParameterError: if not.
+    """
+    folder = Path(tempfile.gettempdir()) if place is None else place
+    try:
+        free = shutil.disk_usage(folder).free
+    except (OSError, ValueError):
+        return  # `check_spill_folder` says what is wrong
+    if free < least:
+        raise ParameterError(
+            f"There is room for {free // 10**6} MB of temporary files in {str(folder)[:200]!r}; "
+            f"this input takes {int(least / 10**6)} MB at the very least. Name a larger place with "
+            "--spill (spill=…). Nothing was charged."
+        )
 
 
 @contextmanager
