@@ -51,10 +51,10 @@ def handle_signals():
             signal.signal(number, lambda _number, _frame: None)
 
 
-def spawn(*arguments, **options):
+def spawn(*arguments, program=("-m", "pathveil"), **options):
     """Start a command in another process."""
     return subprocess.Popen(
-        [sys.executable, "-m", "pathveil", *map(str, arguments)],
+        [sys.executable, *program, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 from contextlib import contextmanager
 
 import numpy as np
@@ -16,6 +17,7 @@ from tests.commands import environment, finish, spawn
 from pathveil import simulate_week
 from pathveil.ledger.ledger import Ledger
 
+PATHVEIL = ("-m", "pathveil")
 UNIT = "zq7card"  # in every unit's id, so that what is left of the data can be found
 
 
@@ -37,18 +39,46 @@ def write_taps(folder, riders):
     return folder
 
 
+def write_pairs(folder, riders=100_000, stops=2_000):
+    """Trajectories of two visits, nearly all of them different: counting them takes room."""
+    labels = [f"s{number}" for number in range(stops)]
+    visits = np.random.default_rng(1).integers(0, stops, 2 * riders)  # noqa: TID251  (made up)
+    starts = pa.array(np.arange(0, 2 * riders + 1, 2), pa.int32())
+    where = pa.ListArray.from_arrays(starts, pa.array(labels).take(pa.array(visits)))
+    who = pa.array([f"{UNIT}{number}" for number in range(riders)])
+    pq.write_table(pa.table({"who": who, "where": where}), folder / "rows.parquet")
+    lines = ["location", *labels]
+    (folder / "stops.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def of_duckdb(spill):
+    """DuckDB's own temporary files: sorted and grouped counts that did not fit into memory."""
+    return [path for path in files_in(spill) if path.match("sorting/*.tmp")]
+
+
+def looks_random(path):
+    """Whether nothing can be said about a file's bytes: then it can't be made any smaller."""
+    content = path.read_bytes()
+    return len(zlib.compress(content)) > 0.99 * len(content)
+
+
 class ChargedRun:
     """``pathveil publish --dataset taps`` in a process group of its own, with a new ledger.
 
     Args:
         taps: a folder of `write_taps`.
         folder: an empty one, for all that it makes.
-        options: more of them.
+        options: more of them; a later one counts.
+        order: the column that orders the visits; None for lists.
+        program: Python instead of the command, for one that is stopped at a chosen moment.
         spill: where to spill; else a new folder.
         env: variables to add.
     """
 
-    def __init__(self, taps, folder, *options, spill=None, env=None):
+    def __init__(
+        self, taps, folder, *options, spill=None, env=None, order="when", program=PATHVEIL
+    ):
         self.spill, self.out, self.ledger = folder / "spill", folder / "out", folder / "ledger.db"
         self.temporary = folder / "tmp"
         self.temporary.mkdir()
@@ -64,9 +94,11 @@ class ChargedRun:
         )  # fmt: skip
         self.process = spawn(
             *("publish", taps / "rows.parquet", "--universe", taps / "stops.csv"),
-            *("--unit-column", "who", "--order-column", "when", "--location-column", "where"),
+            *("--unit-column", "who", "--location-column", "where"),
+            *(() if order is None else ("--order-column", order)),
             *("--epsilon", "1", "--height", "12", "--method", "full", "--out", self.out),
             *("--dataset", "taps", "--ledger", self.ledger, "--spill", self.spill, *options),
+            program=program,
             env=variables,
             start_new_session=True,
         )

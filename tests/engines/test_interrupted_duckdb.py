@@ -10,8 +10,11 @@ from tests.engines.interrupted import (
     UNIT,
     files_in,
     holding,
+    looks_random,
+    of_duckdb,
     small_disk,
     wait_until,
+    write_pairs,
     write_taps,
 )
 
@@ -76,6 +79,44 @@ def test_a_killed_process_and_its_watcher_leave_nothing_that_can_be_read(taps, t
     assert sum(path.stat().st_size for path in left) > 10**5
     assert holding(run.spill, UNIT.encode()) == []
     assert holding(run.spill, b"visits") == []  # nor the name of a column
+
+
+# Stops while DuckDB's counts are sorted on the disk: it gets little memory, and the rest is held.
+SPILLED = """
+import sys, time
+from pathlib import Path
+from pathveil.cli.run import run
+from pathveil.raw.engines import duckdb_counter
+
+spill = Path(sys.argv[sys.argv.index("--spill") + 1])
+exact_counts = duckdb_counter.exact_counts
+
+def held(*columns):
+    if any(path.stat().st_size for path in spill.glob("*/sorting/*.tmp")):
+        print("spilled", flush=True)
+        time.sleep(600)
+    return exact_counts(*columns)
+
+duckdb_counter._SHARE = 0.04
+duckdb_counter.exact_counts = held
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.long
+def test_what_duckdb_spills_itself_can_not_be_read(tmp_path, begin):
+    rows = tmp_path / "rows"
+    rows.mkdir()
+    options = ("--engine", "duckdb", "--memory", "256MB", "--epsilon", "3", "--height", "2")
+    run = begin(write_pairs(rows), tmp_path, *options, program=("-c", SPILLED), order=None)
+    assert run.process.stdout.readline() == "spilled\n"
+    os.kill(watcher_of(run), signal.SIGKILL)
+    run.signal(signal.SIGKILL)
+    assert run.finish().code == -signal.SIGKILL
+    left = of_duckdb(run.spill)
+    assert sum(path.stat().st_size for path in left) > 10**5
+    assert [path for path in left if not looks_random(path)] == []
+    assert holding(run.spill, UNIT.encode()) == []
 
 
 def test_a_full_disk(taps, tmp_path, begin):

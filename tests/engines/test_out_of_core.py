@@ -8,20 +8,27 @@ import sys
 import time
 from contextlib import suppress
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.commands import environment, finish
 from tests.engines.inputs import week
+from tests.engines.interrupted import looks_random, of_duckdb, write_pairs
 
 from pathveil import publish
 from pathveil.core.parameters import Parameters
 from pathveil.errors import InputError, ParameterError
 from pathveil.raw.engines import duckdb_counter, engine
+from pathveil.raw.engines.duckdb_counter import DuckDbCounter
 from pathveil.raw.engines.engine import Engine
 from pathveil.raw.engines.memory_size import parse_memory
+from pathveil.raw.engines.protocol import Survivors
 from pathveil.raw.engines.run_files import RunFiles
+from pathveil.raw.reading_plan import Reading, ReadingPlan
+from pathveil.raw.sources.opening import open_source
 from pathveil.raw.spilling import spill_folder
+from pathveil.universe.universe import Universe
 
 READING = {"unit": "who", "order": "when", "location": "where"}
 
@@ -152,6 +159,33 @@ def test_a_full_disk_leaves_the_charge_and_nothing_raw(taps, spill, tmp_path):
     assert "--spill" in result.err
     assert not out.exists()
     assert list(spill.iterdir()) == []
+
+
+def temporary_files_look_random(folder, spill):
+    """Whether those of DuckDB do, while it counts with so little memory that it has some."""
+    stops = Universe([f"s{number}" for number in range(2000)])
+    source = open_source(folder / "rows.parquet")
+    plan = ReadingPlan.of(source, stops, Reading(unit="who", location="where"))
+    with DuckDbCounter(source, plan, 2, memory="256MB", spill=spill) as counter:
+        none = np.empty(0, np.int64)
+        list(counter.count_children(Survivors(none, none.astype(np.int32))))
+        everywhere = np.arange(len(stops), dtype=np.int32)
+        below = counter.count_children(Survivors(np.zeros(len(stops), np.int64), everywhere))
+        next(below)
+        made = of_duckdb(spill)
+        assert sum(path.stat().st_size for path in made) > 10**5
+        return all(map(looks_random, made))
+
+
+def test_what_duckdb_spills_itself_is_encrypted(spill, tmp_path, monkeypatch):
+    monkeypatch.setattr(duckdb_counter, "_SHARE", 0.04)
+    write_pairs(tmp_path)
+    assert temporary_files_look_random(tmp_path, spill)
+    bare = [
+        text.replace("encryption = true", "encryption = false") for text in duckdb_counter._SETTINGS
+    ]
+    monkeypatch.setattr(duckdb_counter, "_SETTINGS", tuple(bare))
+    assert not temporary_files_look_random(tmp_path, spill)
 
 
 HELD = """
