@@ -26,6 +26,7 @@ GRIDS = {
 }  # fmt: skip
 QUICK = {*((grid, "calibrated", "nobody") for grid in GRIDS), ("day", "full", "nobody")}
 ROWS = {"nobody": "", "one person": "u,2024-02-28T07:00,A\nu,2024-02-28T07:30,B\n"}
+OTHERS = "".join(f"v{n},2024-0{1 + n % 2}-28T07:{n + 10},{'ABC'[n % 3]}\n" for n in range(20))
 
 
 EVERY = [
@@ -36,29 +37,41 @@ EVERY = [
 
 @pytest.fixture(params=EVERY)
 def published(request, folder, pathveil):
-    """A bundle, and what was asked for. At ε = 100 the noise is 0 but once in 10⁶ runs."""
+    """A bundle: who is in it, and its columns. At ε = 100 the noise is 0 but once in 10⁶ runs."""
     grid, method, who = request.param
     (folder / "taps.csv").write_text(f"card,when,stop\n{ROWS[who]}", encoding="utf-8")
+    (folder / "other.csv").write_text(f"card,when,stop\n{OTHERS}", encoding="utf-8")
     (folder / "stops.csv").write_text("location,latitude,longitude\nA,1,2\nB,1.5,2.5\nC,,\n")
-    options = ["--order-column", "when"]
+    columns = ["--unit-column", "card", "--location-column", "stop"]
+    times = ["--order-column", "when"]
     if GRIDS[grid] is not None:
         text = GRIDS[grid]
         if "\n" in text:
             (folder / "grid.csv").write_text(text, encoding="utf-8")
             text = "grid.csv"
-        options = ["--time-column", "when", "--time-grid", text]
+        times = ["--time-column", "when", "--time-grid", text]
     result = pathveil(
-        *("publish", "taps.csv", "--universe", "stops.csv", "--unit-column", "card"),
-        *("--location-column", "stop", "--epsilon", "100", "--height", "2"),
-        *("--method", method, "--out", "out", "--csv", *options),
+        *("publish", "taps.csv", "--universe", "stops.csv", *columns, *times),
+        *("--epsilon", "100", "--height", "2", "--method", method, "--out", "out", "--csv"),
     )
     assert result.code == 0, result
-    return who
+    return who, [*columns, *times[:2]]
+
+
+PUBLISHER = [
+    *("--name", "Taps", "--curator", "City", "--intended-use", "Planning", "--region", "Here"),
+    *("--date", "2026-03-01", "--author", "A. Curator"),
+]
 
 
 def test_every_use_of_a_release_takes_an_empty_one(published, pathveil):
+    who, read_by = published
     for command in (
         ["verify", "out"],
+        ["registry", "out", *PUBLISHER],
+        ["registry", "out", *PUBLISHER, "--json"],
+        ["evaluate", "other.csv", "out", *read_by, "--queries", "40"],
+        ["evaluate", "other.csv", "out", *read_by, "--queries", "40", "--out", "b.html", "--json"],
         ["explain", "out"],
         ["count", "out", "A"],
         ["count", "out", "A", "C", "--ordered"],
@@ -69,11 +82,16 @@ def test_every_use_of_a_release_takes_an_empty_one(published, pathveil):
         *(["export", "out", "--out", f"visits.{kind}"]
           for kind in ("csv", "parquet", "geojson", "geoparquet", "xes")),
         *(["export", "out", "--out", f"{names}.csv", "--names", names] for names in NAMES),
+        ["keygen", "city.key"],
+        ["sign", "out", "--key", "city.key", "--signer", "City"],
+        ["verify", "out", "--public-key", "city.key.pub"],
     ):  # fmt: skip
         result = pathveil(*command)
         assert result.code == 0, (command, result)
+    nothing = pathveil("evaluate", "taps.csv", "out", *read_by)
+    assert who == "one person" or (nothing.code, "no trajectory" in nothing.err) == (2, True)
     release = pv.read_release("out")
-    assert published == "one person" or len(release) == 0
+    assert who == "one person" or len(release) == 0
     for chart in ("visits", "flows", "tree", "lengths", *(["hours"] if release.time_grid else [])):
         getattr(release.plot, chart)().to_dict()
     for frame in (release.to_arrow(), release.to_pandas(), release.to_polars()):

@@ -141,8 +141,7 @@ class DuckDbCounter(SqlCounter):
         }
         connection = self._ask(lambda: duckdb.connect(config=config))
         self._exit.enter_context(closing(connection))
-        place = str(folder / "trajectories.duckdb").replace("'", "''")
-        attach = f"ATTACH '{place}' AS {_DATABASE} (ENCRYPTION_KEY '{secrets.token_hex(32)}')"
+        attach = _attach_text(folder / "trajectories.duckdb")
         for statement in (*_SETTINGS[:2], attach, f"USE {_DATABASE}", *_SETTINGS[2:]):
             self._ask(partial(connection.execute, statement))
         return connection
@@ -232,6 +231,12 @@ class DuckDbCounter(SqlCounter):
             return str(self._failure)
         is_full = type(error).__name__ in ("OutOfMemoryException", "IOException")
         return _FULL if is_full or isinstance(self._failure, OSError | MemoryError) else _FAILED
+
+
+def _attach_text(place: Path) -> str:
+    """Make the file for the tables, with a key that is written nowhere."""
+    quoted, key = str(place).replace("'", "''"), secrets.token_hex(32)
+    return f"ATTACH '{quoted}' AS {_DATABASE} (ENCRYPTION_KEY '{key}')"
 
 
 def _driver() -> Any:
