@@ -4,18 +4,21 @@ In the manner of SQLite's tests: a publish with a ledger is counted, and then tr
 n with the n-th call failing, once for itself and once with all that follow ("ever after": a disk
 that is full, no file descriptors). After each, `fault_trials` looks at what must hold: charged at
 most once, no half bundle, no byte of the rows left, true words. Allocations are many: of them
-``--allocations`` are tried, evenly spread, and only once each, for without any memory nobody could
-say a word. The exit code is 1 if an invariant broke.
+about ``--allocations`` are tried, every k-th from a random one on (``--seed``), and only once each,
+for without any memory nobody could say a word. With ``--most`` the other calls are chosen so, too.
+The exit code is 1 if an invariant broke. ``TMPDIR=/dev/shm`` spares the disk.
 """
 
 import argparse
+import secrets
 import shutil
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
+from random import Random
 
 from bench.fault_trials import KINDS, MODES, Outcome, Trial, Trials, open_trials
 
@@ -30,11 +33,13 @@ class Row:
     Attributes:
         first: what was tried, for n = 0.
         counted: calls of a publish that works.
+        every: k, if every k-th of them was tried.
         outcomes: of the trials, by n.
     """
 
     first: Trial
     counted: int
+    every: int
     outcomes: dict[int, Outcome]
 
     @property
@@ -49,32 +54,29 @@ class Row:
         failed = sum(outcome.failed for outcome in outcomes)
         return (
             f"{trial.kind:9} {'ever after' if trial.lasting else 'once':11} {trial.engine:7} "
-            f"{trial.method:11} {self.counted:7,} {len(outcomes):7,} {failed:7,} {went_on:8,} "
-            f"{aborted:8,} {len(self.broken):7,}"
+            f"{trial.method:11} {self.counted:7,} {self.every:5} {len(outcomes):7,} {failed:7,} "
+            f"{went_on:8,} {aborted:8,} {len(self.broken):7,}"
         )
 
 
 HEADER = (
-    f"{'call':9} {'fails':11} {'engine':7} {'method':11} {'counted':>7} {'trials':>7} "
+    f"{'call':9} {'fails':11} {'engine':7} {'method':11} {'counted':>7} {'every':>5} {'trials':>7} "
     f"{'failed':>7} {'released':>8} {'aborted':>8} {'broken':>7}"
 )
 
 
-def chosen(counted: int, most: int) -> list[int]:
-    """Which calls fail: all, or so many of them, evenly spread."""
-    if counted <= most:
-        return list(range(1, counted + 1))
-    return [1 + counted * (2 * i + 1) // (2 * most) for i in range(most)]
+def chosen(counted: int, most: int, seed: int = 0) -> range:
+    """Which calls fail: all, or every k-th, about so many, from one that the seed says."""
+    every = max(1, round(counted / most))
+    return range(Random(seed).randint(1, every), counted + 1, every)
 
 
-def tried(trials: Trials, first: Trial, most: int) -> Row:
+def tried(trials: Trials, first: Trial, most: int, seed: int = 0) -> Row:
     """Count the calls of a publish, then fail one after another."""
     counted = trials.run(first).counted
-    outcomes = {
-        n: trials.run(Trial(first.kind, first.engine, first.method, n, first.lasting, first.breach))
-        for n in chosen(counted, most)
-    }
-    return Row(first, counted, outcomes)
+    calls = chosen(counted, most, seed)
+    outcomes = {n: trials.run(replace(first, n=n)) for n in calls}
+    return Row(first, counted, calls.step, outcomes)
 
 
 def _asked(words: list[str]) -> Iterator[Trial]:
@@ -92,6 +94,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--allocations", type=int, default=ALLOCATIONS, help="so many fail")
     parser.add_argument("--most", type=int, default=sys.maxsize, help="so many of any row fail")
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(10**6), help="which fail")
     parser.add_argument("words", nargs="*", help="only this call, engine, method")
     asked = parser.parse_args()
     if shutil.which("gcc") is None:
@@ -102,11 +105,12 @@ def main() -> int:
         trials = free.get()
         try:
             few = min(asked.most, asked.allocations)
-            return tried(trials, first, few if first.kind == "allocate" else asked.most)
+            most = few if first.kind == "allocate" else asked.most
+            return tried(trials, first, most, asked.seed)
         finally:
             free.put(trials)
 
-    print(HEADER, flush=True)
+    print(f"Seed {asked.seed}.\n{HEADER}", flush=True)
     failed = broken = 0
     with ExitStack() as stack:
         for _ in range(AT_ONCE):
