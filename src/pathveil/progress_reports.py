@@ -1,7 +1,7 @@
 """Who wants to know how far a long step is: told from deep inside, without passing it along.
 
 Work reports a share of what is to be done, never what it works on. Without a listener nothing
-happens. Reports of other threads are not heard, but for those of items that are `told_here`.
+happens. Reports of other threads are not heard, but for those of items that are `reporting_here`.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,21 +28,21 @@ def reported_to(listener: Listener) -> Iterator[None]:
 @contextmanager
 def portion(begin: float, end: float) -> Iterator[None]:
     """Within the block, what is reported is that part of the whole."""
-    whole = _listener.get()
-    if whole is None:
+    listener = _listener.get()
+    if listener is None:
         yield
         return
-    with reported_to(lambda share: whole(begin + (end - begin) * share)):
+    with reported_to(lambda share: listener(begin + (end - begin) * share)):
         yield
 
 
-def told_here(items: Iterator[Item]) -> Iterator[Item]:
+def reporting_here(items: Iterator[Item]) -> Iterator[Item]:
     """The same items; who listens here hears them being made, whatever thread asks for them."""
     listener = _listener.get()
-    return items if listener is None else _told_to(listener, items)
+    return items if listener is None else _reporting_to(listener, items)
 
 
-def _told_to(listener: Listener, items: Iterator[Item]) -> Iterator[Item]:
+def _reporting_to(listener: Listener, items: Iterator[Item]) -> Iterator[Item]:
     end = object()
     while True:
         # Not around the yield: between two items it would stay set for whoever asks.

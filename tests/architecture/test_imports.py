@@ -54,6 +54,18 @@ def test_every_module_has_a_place_in_the_layers():
     assert modules - {"pathveil.__init__", "pathveil.__main__"} == listed
 
 
+def test_the_raw_package_says_who_imports_it():
+    listed = re.search(
+        r"Imported by (.*?);", (PACKAGE / "raw" / "__init__.py").read_text(), re.DOTALL
+    )
+    found = {
+        path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"^\s*(from|import) pathveil\.raw\b", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert set(re.findall("`(\\w+)`", listed.group(1))) == found - {"raw", "__init__"}
+
+
 WRONG = [
     # (who, imports what, why it is wrong)
     ("analysis/wrong.py", "import pathveil.raw.database", "What sees releases"),

@@ -240,7 +240,7 @@ def test_a_disk_that_fills_while_a_file_is_split(taps, monkeypatch):
 
     monkeypatch.setattr(duckdb_counter, "_FILES_IN_MEMORY", 10**8)
     monkeypatch.setattr(RunFiles, "_split", full)
-    with pytest.raises(InputError, match="name a larger place with --spill") as caught:
+    with pytest.raises(InputError, match="name a larger folder with --spill") as caught:
         publish(
             folder / "rows.parquet", epsilon="1", height=4, method="full", universe=stops,
             engine="duckdb", **READING,

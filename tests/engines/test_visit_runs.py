@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pathveil.errors import InputError
 from pathveil.raw.engines import visit_runs
-from pathveil.raw.engines.visit_runs import RunForm, whole_units, write_runs
+from pathveil.raw.engines.visit_runs import RunForm, complete_units, write_runs
 from pathveil.raw.reading_plan import Reading, ReadingPlan
 from pathveil.raw.sources.opening import open_source
 from pathveil.raw.sources.text_columns import Texts
@@ -29,7 +29,7 @@ def test_a_unit_is_in_one_table_only_and_nothing_is_lost(units, sizes):
         rows = {"unit": pa.array(part, pa.binary()), "place": range(at, at + len(part))}
         batches.append(pa.RecordBatch.from_pydict(rows))
         at, turn = at + size, turn + 1
-    tables = [table.to_pydict() for table in whole_units(iter(batches))]
+    tables = [table.to_pydict() for table in complete_units(iter(batches))]
     assert [unit for table in tables for unit in table["unit"]] == ordered
     assert [place for table in tables for place in table["place"]] == list(range(len(ordered)))
     seen = [set(table["unit"]) for table in tables]

@@ -93,7 +93,7 @@ def typed_by_the_first_row(patch):
             return found
         kind = found.rest[0] >> np.uint64(62)
         rest = np.where(found.rest >> np.uint64(62) == kind, found.rest, UNREADABLE)
-        return OrderKeys(found.whole, rest, found.zoneless)
+        return OrderKeys(found.integer, rest, found.zoneless)
 
     patch.setattr(order_values, "text_order_keys", keys)
 

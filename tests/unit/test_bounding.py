@@ -143,14 +143,14 @@ def test_bounding_is_sorting_and_cutting_per_unit(rows, cap, present):
     has_trajectory, has_order, has_rest = present
     has_rest &= has_order
     columns = list(zip(*rows, strict=True)) if rows else [[]] * 5
-    unit, trajectory, whole, rest, location = (
+    unit, trajectory, integer, rest, location = (
         np.array(column, dtype=kind)
         for column, kind in zip(columns, ["i4", "i4", "i8", "u8", "i4"], strict=True)
     )
     visits = Visits(
         unit=unit,
         trajectory=trajectory if has_trajectory else None,
-        whole=whole if has_order else None,
+        integer=integer if has_order else None,
         rest=rest if has_rest else None,
         location=location,
         units=5,
@@ -174,13 +174,13 @@ def test_bounding_is_sorting_and_cutting_per_unit(rows, cap, present):
 def test_a_unit_with_very_many_visits_is_sorted_stably():
     generator = np.random.default_rng(5)  # noqa: TID251  (test data only)
     size = 10_000
-    whole = generator.integers(0, 50, size)
+    integer = generator.integers(0, 50, size)
     location = generator.integers(0, 1000, size).astype(np.int32)
     unit = np.zeros(size, dtype=np.int32)
-    by_order = bound_contributions(Visits(unit, None, whole, None, location, 1), 1)
-    assert np.array_equal(by_order.codes, location[np.lexsort((location, whole))])
-    by_id = bound_contributions(Visits(unit, whole.astype(np.int32), None, None, location, 1), 50)
-    assert np.array_equal(by_id.codes, location[np.argsort(whole, kind="stable")])
+    by_order = bound_contributions(Visits(unit, None, integer, None, location, 1), 1)
+    assert np.array_equal(by_order.codes, location[np.lexsort((location, integer))])
+    by_id = bound_contributions(Visits(unit, integer.astype(np.int32), None, None, location, 1), 50)
+    assert np.array_equal(by_id.codes, location[np.argsort(integer, kind="stable")])
 
 
 def test_nothing_and_joining():

@@ -10,7 +10,7 @@ import pathveil as pv
 from pathveil.analysis.patterns import top_patterns
 from pathveil.cli.progress_bar import TimeLeft
 from pathveil.pages.report import render_report
-from pathveil.progress_reports import portion, report_progress, reported_to, told_here
+from pathveil.progress_reports import portion, report_progress, reported_to, reporting_here
 from pathveil.raw.engines.engine import Engine
 from pathveil.raw.reading_plan import Reading
 from pathveil.release.bundle import read_release, verify_bundle
@@ -107,7 +107,7 @@ def numbers():
 def test_items_are_heard_where_they_were_told_whoever_asks():
     heard, made = [], []
     with reported_to(heard.append), portion(0.5, 1):
-        items = told_here(numbers())
+        items = reporting_here(numbers())
     in_a_thread(lambda: made.extend(items))
     assert (heard, made) == ([0.75, 1.0], [1, 2])
 
@@ -119,7 +119,7 @@ def test_other_threads_are_not_heard():
 def test_nothing_is_heard_between_two_items():
     heard = []
     with reported_to(heard.append):
-        items = told_here(numbers())
+        items = reporting_here(numbers())
     for _ in items:
         report_progress(0, 1)
     assert heard == [0.5, 1.0]

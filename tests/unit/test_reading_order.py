@@ -19,8 +19,8 @@ def keys(array):
     read = arrow_order_keys(array, "seq")
     rest = np.zeros(len(array), dtype=np.uint64) if read.rest is None else read.rest
     return [
-        None if bits == 2**64 - 1 else (bits >> 62, whole, bits & (2**62 - 1))
-        for whole, bits in zip(read.whole.tolist(), rest.tolist(), strict=True)
+        None if bits == 2**64 - 1 else (bits >> 62, integer, bits & (2**62 - 1))
+        for integer, bits in zip(read.integer.tolist(), rest.tolist(), strict=True)
     ]
 
 

@@ -12,7 +12,7 @@ source. In SQL, for every engine alike::
 
 Inside a trajectory, visits are sorted by their order values and ties by location code, so that
 every engine sees the same trajectory; without an order column they keep the order of the source.
-Codes are places in the public universe, or, if it is yet to be discovered, in the order of the
+Codes are positions in the public universe, or, if it is yet to be discovered, in the order of the
 labels' bytes (`observed`): which of two locations comes first is public, or follows from the two.
 
 A visit to a location outside the universe is dropped before this, so a trajectory without a
@@ -47,9 +47,9 @@ class Visits:
 
     Attributes:
         unit: int32, shape (n,); unit codes in ``[0, units)``.
-        trajectory: int32, shape (n,); the place of the trajectory's id in the order of all ids.
+        trajectory: int32, shape (n,); the position of the trajectory's id in the order of all ids.
             None if each unit has a single trajectory.
-        whole: int64, shape (n,); see `OrderKeys`. None without an order column.
+        integer: int64, shape (n,); see `OrderKeys`. None without an order column.
         rest: uint64, shape (n,); see `OrderKeys`. None if all are 0.
         location: int32, shape (n,); location codes.
         units: how many unit codes there are.
@@ -59,7 +59,7 @@ class Visits:
 
     unit: NDArray[np.int32]
     trajectory: NDArray[np.int32] | None
-    whole: NDArray[np.int64] | None
+    integer: NDArray[np.int64] | None
     rest: NDArray[np.uint64] | None
     location: NDArray[np.int32]
     units: int
@@ -112,9 +112,9 @@ def bound_contributions(
     offsets, codes, instants, over = _arrange(
         starts,
         _grouped(visits.trajectory, rows, np.int32),
-        _grouped(visits.whole, rows, np.int64),
+        _grouped(visits.integer, rows, np.int64),
         _grouped(visits.rest, rows, np.uint64),
-        np.zeros(len(rows), dtype=np.int32) if visits.whole is None else location,
+        np.zeros(len(rows), dtype=np.int32) if visits.integer is None else location,
         location,
         max_trajectories_per_unit,
         timed,
@@ -176,7 +176,7 @@ def rows_by_code(
 def _arrange(
     starts: NDArray[np.int64],
     trajectory: NDArray[np.int32],
-    whole: NDArray[np.int64],
+    integer: NDArray[np.int64],
     rest: NDArray[np.uint64],
     tie: NDArray[np.int32],
     location: NDArray[np.int32],
@@ -202,11 +202,11 @@ def _arrange(
             mine[i] = b
             a = max(b - 1, starts[unit])
             in_order &= not _precedes(
-                trajectory[b], whole[b], rest[b], tie[b], b,
-                trajectory[a], whole[a], rest[a], tie[a], a,
+                trajectory[b], integer[b], rest[b], tie[b], b,
+                trajectory[a], integer[a], rest[a], tie[a], a,
             )  # fmt: skip
         if not in_order:
-            _sort(mine, spare, size, trajectory, whole, rest, tie)
+            _sort(mine, spare, size, trajectory, integer, rest, tie)
         seen = 0
         for i in range(size):
             if i == 0 or trajectory[mine[i]] != trajectory[mine[i - 1]]:
@@ -215,7 +215,7 @@ def _arrange(
             if seen <= cap:
                 codes[written] = location[mine[i]]
                 if timed:
-                    instants[written] = whole[mine[i]]
+                    instants[written] = integer[mine[i]]
                 written += 1
                 offsets[trajectories] = written
         over += max(seen - cap, 0)
@@ -229,8 +229,8 @@ def _arrange(
 
 @njit(cache=True, nogil=True)
 def _precedes(
-    trajectory_a: int, whole_a: int, rest_a: np.uint64, tie_a: int, a: int,
-    trajectory_b: int, whole_b: int, rest_b: np.uint64, tie_b: int, b: int,
+    trajectory_a: int, integer_a: int, rest_a: np.uint64, tie_a: int, a: int,
+    trajectory_b: int, integer_b: int, rest_b: np.uint64, tie_b: int, b: int,
 ) -> bool:  # fmt: skip
     """Whether visit ``a`` comes before visit ``b``: a strict total order on a unit's visits.
 
@@ -240,8 +240,8 @@ def _precedes(
         return trajectory_a < trajectory_b
     if rest_a >> _KIND_SHIFT != rest_b >> _KIND_SHIFT:
         return bool(rest_a < rest_b)
-    if whole_a != whole_b:
-        return whole_a < whole_b
+    if integer_a != integer_b:
+        return integer_a < integer_b
     if rest_a != rest_b:
         return bool(rest_a < rest_b)
     if tie_a != tie_b:
@@ -255,7 +255,7 @@ def _sort(
     spare: NDArray[np.int64],
     size: int,
     trajectory: NDArray[np.int32],
-    whole: NDArray[np.int64],
+    integer: NDArray[np.int64],
     rest: NDArray[np.uint64],
     tie: NDArray[np.int32],
 ) -> None:
@@ -266,8 +266,8 @@ def _sort(
             while j > first:
                 a = mine[j - 1]
                 if not _precedes(
-                    trajectory[b], whole[b], rest[b], tie[b], b,
-                    trajectory[a], whole[a], rest[a], tie[a], a,
+                    trajectory[b], integer[b], rest[b], tie[b], b,
+                    trajectory[a], integer[a], rest[a], tie[a], a,
                 ):  # fmt: skip
                     break
                 mine[j] = a
@@ -277,7 +277,7 @@ def _sort(
     while width < size:
         for first in range(0, size, 2 * width):
             middle, last = min(first + width, size), min(first + 2 * width, size)
-            _merge(mine, spare, first, middle, last, trajectory, whole, rest, tie)
+            _merge(mine, spare, first, middle, last, trajectory, integer, rest, tie)
         for i in range(size):
             mine[i] = spare[i]
         width *= 2
@@ -291,7 +291,7 @@ def _merge(
     middle: int,
     last: int,
     trajectory: NDArray[np.int32],
-    whole: NDArray[np.int64],
+    integer: NDArray[np.int64],
     rest: NDArray[np.uint64],
     tie: NDArray[np.int32],
 ) -> None:
@@ -302,8 +302,8 @@ def _merge(
         if i < middle and j < last:
             a, b = mine[i], mine[j]
             from_left = _precedes(
-                trajectory[a], whole[a], rest[a], tie[a], a,
-                trajectory[b], whole[b], rest[b], tie[b], b,
+                trajectory[a], integer[a], rest[a], tie[a], a,
+                trajectory[b], integer[b], rest[b], tie[b], b,
             )  # fmt: skip
         if from_left:
             spare[k] = mine[i]

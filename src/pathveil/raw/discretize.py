@@ -14,7 +14,7 @@ from pathveil.universe.coordinates import OUTSIDE, Cells
 from pathveil.universe.universe import Universe
 
 
-class Places(Protocol):
+class Locator(Protocol):
     """How the rows of a source name their locations. Used by several threads at once."""
 
     def locate(self, rows: RawRows) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
@@ -28,7 +28,7 @@ class Places(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NamedPlaces:
+class LabelLocator:
     """Locations by their labels.
 
     Attributes:
@@ -40,7 +40,7 @@ class NamedPlaces:
     stands_for: NDArray[np.int32] | None = None
 
     def locate(self, rows: RawRows) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """See `Places`."""
+        """See `Locator`."""
         hashes = hash_texts(rows.location)
         found = self.codes.find(rows.location, hashes)
         if self.stands_for is not None:
@@ -49,13 +49,13 @@ class NamedPlaces:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CellPlaces:
+class CellLocator:
     """Locations by coordinates: the cell in which the point lies."""
 
     cells: Cells
 
     def locate(self, rows: RawRows) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """See `Places`."""
+        """See `Locator`."""
         if rows.points is None:
             raise InputError("The source gives no coordinates.")
         readable = rows.points.readable()
@@ -65,14 +65,14 @@ class CellPlaces:
         return codes, readable
 
 
-def places_of(universe: Universe, *, by_point: bool) -> Places:
+def locator_of(universe: Universe, *, by_point: bool) -> Locator:
     """How to find the locations of a universe, by label or by point."""
     if by_point and universe.cells is not None:
-        return CellPlaces(universe.cells)
-    return named_places(universe)
+        return CellLocator(universe.cells)
+    return label_locator(universe)
 
 
-def named_places(universe: Universe) -> NamedPlaces:
+def label_locator(universe: Universe) -> LabelLocator:
     """The labels of a universe by their bytes, with the universe's own codes, and its aliases."""
     import pyarrow as pa
 
@@ -81,6 +81,6 @@ def named_places(universe: Universe) -> NamedPlaces:
     codes = TextCodes()
     codes.add(labels, hash_texts(labels))
     if not further:
-        return NamedPlaces(codes)
+        return LabelLocator(codes)
     targets = universe.codes(universe.aliases[alias] for alias in further)
-    return NamedPlaces(codes, np.array([*range(len(universe)), *targets], dtype=np.int32))
+    return LabelLocator(codes, np.array([*range(len(universe)), *targets], dtype=np.int32))

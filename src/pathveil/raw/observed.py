@@ -30,13 +30,13 @@ from numpy.typing import NDArray
 
 from pathveil.raw.bounding import BoundedTrajectories
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.raw.discretize import NamedPlaces
+from pathveil.raw.discretize import LabelLocator
 from pathveil.raw.sources.encoding import EncodedPiece, encode
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.sources.text_codes import MALFORMED, TextCodes, hash_texts
 from pathveil.raw.sources.text_columns import Texts
 from pathveil.raw.trajectory_ids import order_of_bytes
-from pathveil.raw.visit_times import TimedPlaces, VisitTimes
+from pathveil.raw.visit_times import TimedLocator, VisitTimes
 from pathveil.universe.universe import Universe
 
 
@@ -80,12 +80,12 @@ class LabelCollector:
         usable = np.flatnonzero(hashes != MALFORMED)
         with self._lock:
             self._codes.add(rows.location.take(usable), hashes[usable])
-            named = NamedPlaces(self._codes)
-            places = named if self._times is None else TimedPlaces(named, self._times)
-            return encode(rows, places, exact_units=self._exact_units)
+            named = LabelLocator(self._codes)
+            locator = named if self._times is None else TimedLocator(named, self._times)
+            return encode(rows, locator, exact_units=self._exact_units)
 
     def codes(self) -> NDArray[np.int32]:
-        """The code of each number: its place in the order of the labels' bytes."""
+        """The code of each number: its position in the order of the labels' bytes."""
         order = order_of_bytes(self._codes.values)
         code_of = np.empty(len(order), dtype=np.int32)
         code_of[order] = np.arange(len(order), dtype=np.int32)

@@ -48,8 +48,8 @@ class PartitionedPiece:
         outside: how many visits were dropped because they are outside the universe.
     """
 
-    run_places: NDArray[np.int64]
-    visit_places: NDArray[np.int64]
+    run_starts: NDArray[np.int64]
+    visit_starts: NDArray[np.int64]
     run_sizes: NDArray[np.int32]
     unit: Texts
     unit_forms: NDArray[np.uint64] | None
@@ -66,12 +66,12 @@ class PartitionedPiece:
 def partition(piece: EncodedPiece) -> PartitionedPiece:
     """Split a piece's visits into buckets by the hash of their unit."""
     bucket = (piece.unit_hashes >> _BUCKET_SHIFT).astype(np.int32)
-    run_places, runs = rows_by_code(bucket, BUCKETS)
+    run_starts, runs = rows_by_code(bucket, BUCKETS)
     run_sizes = np.diff(piece.run_starts)[runs]
     visits = _visits_of_runs(piece.run_starts, runs, len(piece.location))
     return PartitionedPiece(
-        run_places=run_places,
-        visit_places=np.concatenate([[0], np.cumsum(run_sizes)])[run_places],
+        run_starts=run_starts,
+        visit_starts=np.concatenate([[0], np.cumsum(run_sizes)])[run_starts],
         run_sizes=run_sizes.astype(np.int32),
         unit=copied(piece.unit, runs),
         unit_forms=None if piece.unit_forms is None else piece.unit_forms[runs],
@@ -116,17 +116,17 @@ class Partitions:
         pieces = self._pieces
         if not pieces:
             return NO_VISITS
-        runs = [slice(*piece.run_places[bucket : bucket + 2]) for piece in pieces]
-        visits = [slice(*piece.visit_places[bucket : bucket + 2]) for piece in pieces]
+        runs = [slice(*piece.run_starts[bucket : bucket + 2]) for piece in pieces]
+        visits = [slice(*piece.visit_starts[bucket : bucket + 2]) for piece in pieces]
         sizes = _joined([piece.run_sizes for piece in pieces], runs)
         unit, units = _coded([piece.unit for piece in pieces], runs)
         trajectory = self._trajectories(runs)
-        whole, rest = _joined_order([piece.order for piece in pieces], visits)
+        integer, rest = _joined_order([piece.order for piece in pieces], visits)
         forms = _joined_or_zeros([piece.unit_forms for piece in pieces], runs)
         return Visits(
             unit=np.repeat(unit, sizes),
             trajectory=trajectory if trajectory is None else np.repeat(trajectory, sizes),
-            whole=whole,
+            integer=integer,
             rest=rest,
             location=_joined([piece.location for piece in pieces], visits),
             units=len(units),
@@ -184,8 +184,8 @@ def _joined_order(
     keys = [column for column in columns if column is not None]
     if not keys:
         return None, None
-    whole = _joined([column.whole for column in keys], parts)
-    return whole, _joined_or_zeros([column.rest for column in keys], parts)
+    integer = _joined([column.integer for column in keys], parts)
+    return integer, _joined_or_zeros([column.rest for column in keys], parts)
 
 
 def _joined_or_zeros(

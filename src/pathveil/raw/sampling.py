@@ -12,9 +12,9 @@ unit adds or removes at most c trajectories and changes no other, for every seed
 release is ε-differentially private for every seed, and therefore for a random one. The seed
 protects nobody and need not be secret; it must only not be chosen by looking at the data.
 
-What would be wrong: a hash of the place of an id among all units' ids. One more unit's ids shift
-the places of others, other trajectories of theirs would be kept, and one unit would change counts
-by far more than c. (A permutation of all ids, freshly drawn, would do: the order that it induces on
+What would be wrong: a hash of the position of an id among all units' ids. One more unit's ids shift
+those of others, other trajectories of theirs would be kept, and one unit would change counts by
+far more than c. (A permutation of all ids, freshly drawn, would do: the order that it induces on
 the other units' ids has the same distribution with and without one more unit. But that holds on
 average over permutations only, not with a seed that somebody fixed.)
 """
@@ -50,21 +50,21 @@ def in_random_order(visits: Visits, seed: int) -> Visits:
         raise ValueError("the units' hashes were not kept")
     # One number for a (unit, trajectory) pair; a unit's pairs lie together, in the order of ids.
     pair = (visits.unit.astype(np.int64) << 32) + visits.trajectory
-    pairs, place = np.unique(pair, return_inverse=True)
-    unit = _units_of(visits.unit, place, len(pairs))
+    pairs, pair_of = np.unique(pair, return_inverse=True)
+    unit = _units_of(visits.unit, pair_of, len(pairs))
     first = np.searchsorted(unit, np.arange(visits.units, dtype=np.int32))
     own_number = (np.arange(len(pairs)) - first[unit]).astype(np.uint64)
     state = _mixed(visits.unit_hash ^ np.uint64(seed))
     key = _mixed(state[unit] + own_number * _STEP)
     rank = np.empty(len(pairs), dtype=np.int32)
     rank[np.lexsort((key, unit))] = np.arange(len(pairs), dtype=np.int32)
-    return replace(visits, trajectory=rank[place])
+    return replace(visits, trajectory=rank[pair_of])
 
 
-def _units_of(unit: NDArray[np.int32], place: NDArray[np.int64], pairs: int) -> NDArray[np.int32]:
+def _units_of(unit: NDArray[np.int32], pair_of: NDArray[np.int64], pairs: int) -> NDArray[np.int32]:
     """The unit of each pair."""
     of_pair = np.empty(pairs, dtype=np.int32)
-    of_pair[place] = unit
+    of_pair[pair_of] = unit
     return of_pair
 
 

@@ -2,7 +2,7 @@
 
 Three ways out. The run ends, well or not: it removes the folder. The process is killed: a watcher,
 a small process that waits for the end of a pipe from us, removes it. The machine goes down: the
-lock on the folder is gone (`locked_folders`), and the next run that spills in the same place
+lock on the folder is gone (`locked_folders`), and the next run that spills in the same folder
 removes it.
 """
 
@@ -34,25 +34,25 @@ def spill_folder(parent: Path | None) -> Iterator[Path]:
     Raises:
         ParameterError: if none can be made there.
     """
-    place = Path(tempfile.gettempdir()) if parent is None else parent
-    check_spill_folder(place)
-    remove_abandoned(place)
-    with locked_folder(place) as folder, _watched(folder):
+    home = Path(tempfile.gettempdir()) if parent is None else parent
+    check_spill_folder(home)
+    remove_abandoned(home)
+    with locked_folder(home) as folder, _watched(folder):
         yield folder
 
 
-def check_spill_folder(place: Path) -> None:
+def check_spill_folder(home: Path) -> None:
     """Whether one could spill there.
 
     Raises:
         ParameterError: if not.
     """
     try:
-        with locked_folder(place):
+        with locked_folder(home):
             pass
     except (OSError, ValueError):
         raise ParameterError(
-            f"Can't make temporary files in {str(place)[:200]!r}; give a folder that exists and is "
+            f"Can't make temporary files in {str(home)[:200]!r}; give a folder that exists and is "
             "yours to write with --spill (spill=…)."
         ) from None
 

@@ -109,7 +109,7 @@ def at_instants(rows: RawRows, time_zone: str) -> RawRows:
     order = rows.order
     if order is None or order.zoneless is None:
         return rows
-    instants = np.where(order.zoneless, WallClock(time_zone).means(order.whole), order.whole)
+    instants = np.where(order.zoneless, WallClock(time_zone).means(order.integer), order.integer)
     return replace(rows, order=OrderKeys(instants, order.rest))
 
 
@@ -121,9 +121,9 @@ def split_visits(visits: Visits, rules: TripRules) -> Visits:
     """
     if rules.split.kind in ("none", "whole") or len(visits.unit) == 0:
         return visits
-    if visits.whole is None:
+    if visits.integer is None:
         raise InputError("Visits without times can't be split into trajectories.")
-    instants = np.clip(visits.whole, _FIRST_SECOND, _LAST_SECOND)
+    instants = np.clip(visits.integer, _FIRST_SECOND, _LAST_SECOND)
     if rules.split.kind == "gap":
         numbers = _by_gap(visits.unit, instants, visits.rest, rules.split.seconds)
     else:
@@ -161,9 +161,9 @@ def collapse_repeats(bounded: BoundedTrajectories) -> BoundedTrajectories:
         return bounded
     kept = np.append(True, codes[1:] != codes[:-1])
     kept[offsets[:-1][offsets[:-1] < len(codes)]] = True  # the first visit of each trajectory
-    places = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(kept)))
-    repeats = len(codes) - int(places[-1])
+    kept_before = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(kept)))
+    repeats = len(codes) - int(kept_before[-1])
     instants = None if bounded.instants is None else bounded.instants[kept]
     return replace(
-        bounded, offsets=places[offsets], codes=codes[kept], instants=instants, repeats=repeats
+        bounded, offsets=kept_before[offsets], codes=codes[kept], instants=instants, repeats=repeats
     )

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pathveil.raw.bounding import BoundedTrajectories, Visits, bound_contributions
-from pathveil.raw.discretize import Places, places_of
+from pathveil.raw.discretize import Locator, locator_of
 from pathveil.raw.reading_plan import ReadingPlan
 from pathveil.raw.sampling import fresh_seed, in_random_order
 from pathveil.raw.sources.encoding import EncodedPiece, encode
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.splitting import at_instants, collapse_repeats, split_visits
-from pathveil.raw.visit_times import TimedPlaces, VisitTimes
+from pathveil.raw.visit_times import TimedLocator, VisitTimes
 from pathveil.times.trip_rules import TripRules
 from pathveil.universe.universe import Universe
 
@@ -27,14 +27,14 @@ class VisitSteps:
     """A plan, ready to be carried out. Used by several threads, and sent to a cluster's workers.
 
     Attributes:
-        places: how rows name their locations; None if the universe is yet to be discovered.
+        locator: how rows name their locations; None if the universe is yet to be discovered.
         times: the time grid and its clock; None if the visits have no times.
         rules: how a unit's visits become trajectories.
         max_trajectories_per_unit: c.
         seed: of the sample of a unit's trajectories.
     """
 
-    places: Places | None
+    locator: Locator | None
     times: VisitTimes | None
     rules: TripRules
     max_trajectories_per_unit: int
@@ -44,12 +44,12 @@ class VisitSteps:
     def of(cls, plan: ReadingPlan) -> "VisitSteps":
         """The steps of a plan; draws the seed if the plan has none."""
         times = None if plan.time_grid is None else VisitTimes(plan.time_grid)
-        places: Places | None = None
+        locator: Locator | None = None
         if isinstance(plan.universe, Universe):
-            places = places_of(plan.universe, by_point=plan.rules.by_point)
-            places = places if times is None else TimedPlaces(places, times)
+            locator = locator_of(plan.universe, by_point=plan.rules.by_point)
+            locator = locator if times is None else TimedLocator(locator, times)
         seed = fresh_seed() if plan.seed is None else plan.seed
-        return cls(places, times, plan.rules, plan.max_trajectories_per_unit, seed)
+        return cls(locator, times, plan.rules, plan.max_trajectories_per_unit, seed)
 
     @property
     def is_sample(self) -> bool:
@@ -66,9 +66,9 @@ class VisitSteps:
 
     def encode(self, rows: RawRows) -> EncodedPiece:
         """Rows `with_instants` into coded visits; what becomes of a row depends on it alone."""
-        if self.places is None:
+        if self.locator is None:
             raise ValueError("the universe is yet to be discovered")
-        return encode(rows, self.places, exact_units=self.rules.exact_units)
+        return encode(rows, self.locator, exact_units=self.rules.exact_units)
 
     def bound(self, visits: Visits, universe_size: int) -> BoundedTrajectories:
         """All visits of some units into at most c trajectories of each.
@@ -87,6 +87,6 @@ class VisitSteps:
             bounded = collapse_repeats(bounded)
         if self.times is None:
             return bounded
-        if self.places is None:  # a private number of labels: any number of pairs must do
+        if self.locator is None:  # a private number of labels: any number of pairs must do
             bounded = replace(bounded, codes=bounded.codes.astype(np.int64))
         return self.times.on_grid(bounded, universe_size)

@@ -11,7 +11,7 @@ _MINUS, _0, _9 = 45, 48, 57
 
 
 def rank_trajectory_ids(ids: Texts) -> NDArray[np.int32]:
-    """The place of each id in the order that the rule of `bounding` gives to all of them.
+    """The position of each id in the order that the rule of `bounding` gives to all of them.
 
     Args:
         ids: distinct ids that lie one after the other.
@@ -19,7 +19,7 @@ def rank_trajectory_ids(ids: Texts) -> NDArray[np.int32]:
     Returns:
         int32, shape (n,).
     """
-    number, is_number, canonical = _as_whole_numbers(ids.starts, ids.stops, ids.data)
+    number, is_number, canonical = _as_integers(ids.starts, ids.stops, ids.data)
     order = np.arange(len(ids))
     if not canonical:
         # Bytes settle only what the numbers leave open, so sort by them first.
@@ -31,7 +31,7 @@ def rank_trajectory_ids(ids: Texts) -> NDArray[np.int32]:
 
 
 def order_of_bytes(ids: Texts) -> NDArray[np.int64]:
-    """The places of some texts, which lie one after the other, in the order of their bytes."""
+    """The positions of some texts, which lie one after the other, in the order of their bytes."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -42,7 +42,7 @@ def order_of_bytes(ids: Texts) -> NDArray[np.int64]:
 
 
 @njit(cache=True, nogil=True)
-def _as_whole_numbers(
+def _as_integers(
     starts: NDArray[np.int64], stops: NDArray[np.int64], data: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], bool]:
     """Read ids as whole numbers, ``-?[0-9]{1,18}``.

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from pathveil.compiled import njit
 from pathveil.raw.bounding import BoundedTrajectories
-from pathveil.raw.discretize import Places
+from pathveil.raw.discretize import Locator
 from pathveil.raw.sources.order_text import TIMESTAMP
 from pathveil.raw.sources.order_values import FIRST_SECOND, LAST_SECOND
 from pathveil.raw.sources.raw_rows import RawRows
@@ -52,14 +52,14 @@ class VisitTimes:
         order = rows.order
         if order is None:
             raise ValueError("the rows have no times")
-        rest = np.zeros(len(order.whole), np.uint64) if order.rest is None else order.rest
-        whole = order.whole
-        good = (rest != UNREADABLE) & (whole >= FIRST_SECOND) & (whole <= LAST_SECOND)
-        whole = np.where(good, whole, 0)
+        rest = np.zeros(len(order.integer), np.uint64) if order.rest is None else order.rest
+        seconds = order.integer
+        good = (rest != UNREADABLE) & (seconds >= FIRST_SECOND) & (seconds <= LAST_SECOND)
+        seconds = np.where(good, seconds, 0)
         if order.zoneless is not None:
-            whole = np.where(order.zoneless, self._clock.means(whole), whole)
+            seconds = np.where(order.zoneless, self._clock.means(seconds), seconds)
         # One kind, so that numbers and timestamps compare by instant.
-        return replace(rows, order=OrderKeys(whole, np.where(good, rest | TIMESTAMP, UNREADABLE)))
+        return replace(rows, order=OrderKeys(seconds, np.where(good, rest | TIMESTAMP, UNREADABLE)))
 
     def ticks(self, instants: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where instants fall on the grid; see `TimeGrid.ticks`."""
@@ -78,23 +78,23 @@ class VisitTimes:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TimedPlaces:
-    """Locations of visits that a slot covers; the others are outside. Satisfies `Places`.
+class TimedLocator:
+    """Locations of visits that a slot covers; the others are outside. Satisfies `Locator`.
 
     Attributes:
-        places: how rows name their locations.
+        locator: how rows name their locations.
         times: how they name their times; their order is instants already.
     """
 
-    places: Places
+    locator: Locator
     times: VisitTimes
 
     def locate(self, rows: RawRows) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-        """See `Places`."""
-        codes, readable = self.places.locate(rows)
+        """See `Locator`."""
+        codes, readable = self.locator.locate(rows)
         if rows.order is None:
             return codes, readable
-        covered = self.times.ticks(rows.order.whole) != OUTSIDE
+        covered = self.times.ticks(rows.order.integer) != OUTSIDE
         return np.where(covered, codes, np.int32(-1)), readable
 
 

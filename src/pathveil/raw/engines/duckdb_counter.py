@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import InputError, ParameterError
-from pathveil.progress_reports import portion, report_progress, told_here
+from pathveil.progress_reports import portion, report_progress, reporting_here
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
 from pathveil.raw.engines.protocol import ExactCounts
 from pathveil.raw.engines.run_files import RunFiles, take_units
@@ -64,7 +64,7 @@ _SETTINGS: Final = (
 )
 _FULL: Final = (
     "DuckDB needs more memory than it may use, or more disk than there is in the spill folder; "
-    "allow more with --memory (memory=…), or name a larger place with --spill (spill=…)."
+    "allow more with --memory (memory=…), or name a larger folder with --spill (spill=…)."
 )
 _FAILED: Final = (
     "DuckDB could not count the trajectories; is there room in the spill folder? Name another with "
@@ -155,7 +155,7 @@ class DuckDbCounter(SqlCounter):
         with portion(0, _READING):
             files = self._written(source, plan, steps, form, folder)
         with portion(_READING, 1):
-            bounded = told_here(self._guarded(self._wide(files, steps, form)))
+            bounded = reporting_here(self._guarded(self._wide(files, steps, form)))
         wide = pa.RecordBatchReader.from_batches(wide_schema(self.height), bounded)
         connection = self._connection
         connection.register("wide", wide)

@@ -47,7 +47,7 @@ class Engine:
         name: "memory", "duckdb" or "spark".
         memory: about how much memory DuckDB's process may use.
         spill: where DuckDB, or a Spark session of our own, may write temporary files; None for
-            the system's place.
+            the system's folder.
         master: the Spark cluster, if the input is not a DataFrame already.
     """
 
@@ -120,7 +120,7 @@ class Engine:
 
         Args:
             source: trajectories that are read already; or as for `read_trajectories`; for Spark a
-                DataFrame, or with a master the place of a table (`spark_session.read_table`).
+                DataFrame, or with a master the address of a table (`spark_session.read_table`).
             universe: the public universe, or "discover".
             height: h.
             reading: how it is read; None if it is read already.
@@ -158,7 +158,7 @@ class Engine:
         plan = ReadingPlan.of(opened, universe, reading)
         with DuckDbCounter(opened, plan, height, memory=self.memory, spill=self.spill) as counter:
             if report is not None:
-                report(_told(counter.dropped, plan.columns))
+                report(_as_report(counter.dropped, plan.columns))
             yield counter
 
     @contextmanager
@@ -176,7 +176,7 @@ class Engine:
 
 
 def is_read(source: Any) -> bool:
-    """Whether these are trajectories already, and not a place where they are."""
+    """Whether these are trajectories already, and not where they are."""
     return isinstance(source, TrajectoryDatabase | SqlCounter)
 
 
@@ -221,7 +221,7 @@ def unsupported(parameters: Parameters, name: str = DUCKDB) -> str | None:
     return None
 
 
-def _told(dropped: "Dropped", columns: Any) -> ReadingReport:
+def _as_report(dropped: "Dropped", columns: Any) -> ReadingReport:
     return ReadingReport(
         columns=columns,
         rows=dropped.rows,

@@ -28,7 +28,7 @@ class Request:
 
     Attributes:
         source: trajectories that are read already; or whatever `read_trajectories` reads, or a
-            Spark DataFrame; with a master the place of a table.
+            Spark DataFrame; with a master the address of a table.
         universe: the public universe or "discover"; None if they are read already.
         reading: how they are read; None if they are.
         parameters: of the release.

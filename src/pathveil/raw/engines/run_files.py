@@ -44,12 +44,12 @@ class RunFiles:
         self._most = most
         self._used = used
         self._waiting: list[Any] = []
-        self._told = self._size = 0  # bytes
+        self._reported = self._size = 0  # bytes
 
     @property
     def progress(self) -> tuple[int, int]:
         """The bytes of the files that `paths` has given, and of all."""
-        return self._told, self._size
+        return self._reported, self._size
 
     def add(self, runs: Any) -> None:
         """Write an Arrow batch of runs, at the latest with `flush`."""
@@ -83,7 +83,7 @@ class RunFiles:
                 yield path
             else:
                 yield from self._split(path)
-            self._told += size
+            self._reported += size
 
     def _split(self, path: Path) -> Iterator[Path]:
         folder = path.with_suffix(".split")

@@ -31,8 +31,8 @@ from pathveil.raw.engines.sql_counter import (
 )
 from pathveil.raw.engines.visit_runs import (
     RunForm,
+    complete_units,
     read_runs,
-    whole_units,
     wide_schema,
     write_runs,
     write_wide,
@@ -126,7 +126,7 @@ class SparkCounter(SqlCounter):
             blocks = ask(lambda: _in_order(counts, ranges))
             for number in range(ranges):
                 fetched = blocks.where(f"part = {number}")
-                for row in sorted(ask(fetched.collect), key=lambda row: row.place):
+                for row in sorted(ask(fetched.collect), key=lambda row: row.number):
                     block = exact_counts(*_unpack(row.block))
                     total -= len(block.count)
                     yield block
@@ -155,20 +155,20 @@ class SparkCounter(SqlCounter):
 
 
 def _in_order(counts: Any, ranges: int) -> Any:
-    """Counts in their order as packed blocks: part, place in the part, block.
+    """Counts in their order as packed blocks: part, number in the part, block.
 
     The workers sort, in as many ranges as it takes for each to be small, and keep them for the
     driver, which asks for one at a time. (`toLocalIterator` would do that too, but a driver of
     Spark 4.3 never forgets what it fetched so: its scheduler keeps the jobs of a query that begin
     after the query has ended.) A range that has to be made again, because a worker was lost, has
-    the same rows: where ranges begin is sampled once, and no two rows have the same place.
+    the same rows: where ranges begin is sampled once, and no two rows have the same number.
     """
     from pyspark import StorageLevel
     from pyspark.sql.functions import spark_partition_id
 
     spread = counts.repartitionByRange(ranges, *ORDER) if ranges > 1 else counts.coalesce(1)
     in_order = spread.sortWithinPartitions(*ORDER).withColumn("part", spark_partition_id())
-    blocks = in_order.mapInArrow(_pack, "part int, place int, block binary")
+    blocks = in_order.mapInArrow(_pack, "part int, number int, block binary")
     return blocks.persist(StorageLevel.MEMORY_AND_DISK) if ranges > 1 else blocks
 
 
@@ -203,7 +203,7 @@ class _Bound:
     height: int
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        for table in whole_units(batches):
+        for table in complete_units(batches):
             visits = read_runs(table, self.form, hashed=self.steps.is_sample)
             yield write_wide(self.steps.bound(visits, self.universe_size), self.height)
 
@@ -212,14 +212,14 @@ def _pack(batches: Iterator[Any]) -> Iterator[Any]:
     """Runs on a worker: each batch of counts into one row with bytes, unpacked at once."""
     import pyarrow as pa
 
-    for place, batch in enumerate(batches):
+    for number, batch in enumerate(batches):
         if batch.num_rows:
             columns = [np.asarray(column) for column in batch.columns[:3]]
             kinds = ("<i8", "<i4", "<i8")
             parts = [a.astype(kind).tobytes() for a, kind in zip(columns, kinds, strict=True)]
-            row = {"part": [batch.column("part")[0].as_py()], "place": [place]}
+            row = {"part": [batch.column("part")[0].as_py()], "number": [number]}
             schema = pa.schema(
-                [("part", pa.int32()), ("place", pa.int32()), ("block", pa.binary())]
+                [("part", pa.int32()), ("number", pa.int32()), ("block", pa.binary())]
             )
             yield pa.RecordBatch.from_pydict(row | {"block": [b"".join(parts)]}, schema)
 

@@ -35,8 +35,8 @@ _MASTER: Final = re.compile(r"local(-cluster)?(\[[^\]]+\])?|yarn|(spark|k8s)://\
 _NOT_FOR_SPARK: Final = re.compile(
     r"(postgres(ql)?|duckdb|sqlite):.*|.*\.(csv|tsv|txt|gz|db|duckdb|ddb|sqlite3?)", re.IGNORECASE
 )
-_PLACES: Final = (
-    "the place of a Parquet file or folder as the workers see it, or delta:PLACE, iceberg:NAME, "
+_ADDRESSES: Final = (
+    "the address of a Parquet file or folder as the workers see it, or delta:PLACE, iceberg:NAME, "
     "orc:PLACE, table:NAME"
 )
 
@@ -46,7 +46,7 @@ def check_cluster(master: str, source: Any) -> None:
 
     Args:
         master: the cluster.
-        source: the place of a table; its name is all that is looked at.
+        source: the address of a table; its name is all that is looked at.
 
     Raises:
         ParameterError: if Spark is not installed, or it would understand one of them not.
@@ -62,8 +62,8 @@ def check_cluster(master: str, source: Any) -> None:
         )
     if _NOT_FOR_SPARK.fullmatch(str(source)):
         raise ParameterError(
-            f"The engine 'spark' reads no CSV files and no databases; give {_PLACES}; or use the "
-            "engine 'duckdb' or 'memory'."
+            f"The engine 'spark' reads no CSV files and no databases; give {_ADDRESSES}; or use "
+            "the engine 'duckdb' or 'memory'."
         )
 
 
@@ -71,10 +71,10 @@ def check_cluster(master: str, source: Any) -> None:
 def opened_table(
     source: Any, master: str | None, spill: str | os.PathLike[str] | None = None
 ) -> Iterator[Any]:
-    """A DataFrame: the one given, or the table at a place, in a session that ends with the block.
+    """A DataFrame: the one given, or the table at an address, in a session that the block ends.
 
     Args:
-        source: a DataFrame, or the place of a table (`read_table`).
+        source: a DataFrame, or the address of a table (`read_table`).
         master: the cluster; None for a DataFrame.
         spill: an existing folder for what a session of our own keeps on this machine: all that
             it spills if the master is "local", else broadcasts. Workers have their own.
@@ -85,26 +85,26 @@ def opened_table(
     if master is None:
         raise ParameterError("Say which cluster reads the table: --master spark://host:7077.")
     check_cluster(master, source)
-    place = None if spill is None else Path(spill)
-    with spill_folder(place) as folder, _session(master, folder) as session:
+    parent = None if spill is None else Path(spill)
+    with spill_folder(parent) as folder, _session(master, folder) as session:
         yield attempt(
             lambda: read_table(session, source),
-            f"Spark can't read the input: give {_PLACES}. Delta and Iceberg need libraries of "
+            f"Spark can't read the input: give {_ADDRESSES}. Delta and Iceberg need libraries of "
             "their own in Spark's configuration (spark-defaults.conf).",
         )
 
 
-def read_table(session: Any, place: str) -> Any:
-    """A table by its place: ``table:NAME``, ``delta:…``, ``iceberg:…``, ``orc:…``, else Parquet.
+def read_table(session: Any, address: str) -> Any:
+    """A table by its address: ``table:NAME``, ``delta:…``, ``iceberg:…``, ``orc:…``, else Parquet.
 
     Delta and Iceberg need their own libraries in Spark's configuration.
     """
-    kind, _, rest = str(place).partition(":")
+    kind, _, rest = str(address).partition(":")
     if kind == "table":
         return session.table(rest)
     if kind in _FORMATS:
         return session.read.format(kind).load(rest)
-    return session.read.parquet(str(place))
+    return session.read.parquet(str(address))
 
 
 @contextmanager

@@ -55,20 +55,20 @@ class RunForm:
     def of(cls, source: Source, plan: ReadingPlan, *, has_forms: bool = False) -> "RunForm":
         """The form of the runs of a source; with units' forms, if they are to be told."""
         columns = plan.columns
-        is_whole = getattr(source, "is_whole", None)
+        is_integer = getattr(source, "is_integer", None)
         return cls(
             has_trips=columns.trajectory is not None,
             rows_are_trajectories=plan.is_list and columns.trajectory is None,
             is_ordered=columns.order is not None,
             has_rest=columns.order is not None
-            and (plan.time_grid is not None or is_whole is None or not is_whole(columns.order)),
+            and (plan.time_grid is not None or is_integer is None or not is_integer(columns.order)),
             has_forms=has_forms and not plan.rules.exact_units,
         )
 
     @property
     def record(self) -> np.dtype[np.void]:
         """What is stored of a visit."""
-        fields = [("whole", "<i8")] if self.is_ordered else []
+        fields = [("integer", "<i8")] if self.is_ordered else []
         fields += [("rest", "<u8")] if self.has_rest else []
         return np.dtype([*fields, ("location", "<i4")])
 
@@ -106,7 +106,7 @@ def write_runs(piece: EncodedPiece, form: RunForm) -> Any:
     records = np.empty(len(piece.location), dtype=form.record)
     records["location"] = piece.location
     if piece.order is not None and form.is_ordered:
-        records["whole"] = piece.order.whole
+        records["integer"] = piece.order.integer
         if form.has_rest:
             records["rest"] = 0 if piece.order.rest is None else piece.order.rest
     starts = piece.run_starts * form.record.itemsize
@@ -115,7 +115,7 @@ def write_runs(piece: EncodedPiece, form: RunForm) -> Any:
     return pa.RecordBatch.from_arrays(arrays, schema=form.schema)
 
 
-def whole_units(batches: Iterable[Any]) -> Iterator[Any]:
+def complete_units(batches: Iterable[Any]) -> Iterator[Any]:
     """Cut sorted batches into tables that hold all runs of each of their units."""
     import pyarrow as pa
 
@@ -140,7 +140,7 @@ def read_runs(table: Any, form: RunForm, *, hashed: bool) -> Visits:
     """The visits of some runs, all runs of a unit together.
 
     Args:
-        table: an Arrow table of `whole_units`.
+        table: an Arrow table of `complete_units`.
         form: which columns there are.
         hashed: whether the hashes of the units are wanted too.
     """
@@ -158,7 +158,7 @@ def read_runs(table: Any, form: RunForm, *, hashed: bool) -> Visits:
     return Visits(
         unit=np.repeat(unit, sizes),
         trajectory=None if trajectory is None else np.repeat(trajectory, sizes),
-        whole=np.ascontiguousarray(records["whole"]) if form.is_ordered else None,
+        integer=np.ascontiguousarray(records["integer"]) if form.is_ordered else None,
         rest=np.ascontiguousarray(records["rest"]) if form.has_rest else None,
         location=np.ascontiguousarray(records["location"]),
         units=count,
@@ -182,8 +182,8 @@ def write_wide(bounded: BoundedTrajectories, height: int) -> Any:
     padded = np.append(bounded.codes, np.int32(-1))
     columns = []
     for level in range(height):
-        place = np.where(level < lengths, bounded.offsets[:-1] + level, len(bounded.codes))
-        columns.append(padded[place])
+        at = np.where(level < lengths, bounded.offsets[:-1] + level, len(bounded.codes))
+        columns.append(padded[at])
     return pa.RecordBatch.from_arrays(list(map(pa.array, columns)), schema=wide_schema(height))
 
 

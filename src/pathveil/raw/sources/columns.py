@@ -36,7 +36,7 @@ class Columns:
     Attributes:
         unit: who the row is about: the unit of privacy.
         trajectory: which of the unit's trajectories; without it the unit has a single one.
-        order: the place in the trajectory; without it the order of the unit's rows.
+        order: the position in the trajectory; without it the order of the unit's rows.
         location: the location, or in list form the list of locations. None if rows say where
             they were by coordinates.
         latitude: degrees north, together with ``longitude``.

@@ -44,16 +44,16 @@ def arrow_degrees(array: Any, column: str) -> NDArray[np.float64]:
 def _numbers(keys: OrderKeys) -> NDArray[np.float64]:
     """Sort keys back to numbers; timestamps and unreadable values are NaN."""
     if keys.rest is None:
-        return keys.whole.astype(np.float64)
+        return keys.integer.astype(np.float64)
     # A key is a floor and a fraction above it. Of a negative number we want the digits as they
     # were written, because a difference of two floats would not round as the number itself does.
     number = keys.rest < np.uint64(ONE)
     fraction = np.where(number, keys.rest, np.uint64(0)).astype(np.int64)
-    below = (keys.whole < 0) & (fraction > 0)
+    below = (keys.integer < 0) & (fraction > 0)
     fraction = np.where(below, ONE - fraction, fraction)
-    whole = np.where(below, -(keys.whole + 1), keys.whole)
+    integer = np.where(below, -(keys.integer + 1), keys.integer)
     # With up to twelve decimals both sides of the division are exact, and it rounds once.
-    digits = np.where(np.abs(whole) < _LARGE, whole, 0) * _SCALE + fraction // (ONE // _SCALE)
-    short = (np.abs(whole) < _LARGE) & (fraction % (ONE // _SCALE) == 0)
-    size = np.where(short, digits / _SCALE, whole + fraction / ONE)
+    digits = np.where(np.abs(integer) < _LARGE, integer, 0) * _SCALE + fraction // (ONE // _SCALE)
+    short = (np.abs(integer) < _LARGE) & (fraction % (ONE // _SCALE) == 0)
+    size = np.where(short, digits / _SCALE, integer + fraction / ONE)
     return np.where(number, np.where(below, -size, size), np.nan)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.raw.discretize import Places
+from pathveil.raw.discretize import Locator
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.sources.text_codes import MALFORMED, hash_texts, repeats
 from pathveil.raw.sources.text_columns import NO_TEXTS, OrderKeys, Texts
@@ -52,7 +52,7 @@ class EncodedPiece:
     outside: int
 
 
-def encode(rows: RawRows, places: Places, *, exact_units: bool = False) -> EncodedPiece:
+def encode(rows: RawRows, locator: Locator, *, exact_units: bool = False) -> EncodedPiece:
     """Encode a piece.
 
     A row is malformed if its unit, trajectory or location is empty, not UTF-8 or holds a NUL, if
@@ -61,7 +61,7 @@ def encode(rows: RawRows, places: Places, *, exact_units: bool = False) -> Encod
 
     Args:
         rows: rows of the source.
-        places: how rows name their locations.
+        locator: how rows name their locations.
         exact_units: whether units are what was written, and not the normal form of it.
     """
     units = UnitTexts(rows.unit, None) if exact_units else UnitTexts.of(rows.unit)
@@ -71,7 +71,7 @@ def encode(rows: RawRows, places: Places, *, exact_units: bool = False) -> Encod
     row = np.arange(len(good))
     if rows.lengths is not None:
         row = np.repeat(row, np.maximum(rows.lengths, 0))
-    location, readable = places.locate(rows)
+    location, readable = locator.locate(rows)
     in_good_row = good if rows.lengths is None else good[row]
     usable = in_good_row & readable
     kept = np.flatnonzero(usable & (location >= 0))

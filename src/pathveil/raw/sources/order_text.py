@@ -28,17 +28,17 @@ def parse_order(
     starts: NDArray[np.int64],
     stops: NDArray[np.int64],
     data: NDArray[np.uint8],
-    whole: NDArray[np.int64],
+    integer: NDArray[np.int64],
     rest: NDArray[np.uint64],
     zoneless: NDArray[np.bool_],
 ) -> bool:
-    """Parse every cell into ``whole``, ``rest`` and ``zoneless``, all False (see `OrderKeys`).
+    """Parse every cell into ``integer``, ``rest`` and ``zoneless``, all False (see `OrderKeys`).
 
     Returns:
         Whether every cell is a whole number, so that ``rest`` is all zeros.
     """
     plain = True
-    for row in range(len(whole)):
+    for row in range(len(integer)):
         start, stop = starts[row], stops[row]
         if stop - start <= _FRACTION_DIGITS:
             # Most cells are a few digits and nothing else. No helper here: handing it an array
@@ -48,7 +48,7 @@ def parse_order(
                 value = value * 10 + int(data[at]) - _0
                 at += 1
             if at == stop and start < stop:
-                whole[row], rest[row] = value, 0
+                integer[row], rest[row] = value, 0
                 continue
         while start < stop and (data[start] == _SPACE or data[start] == _TAB):
             start += 1
@@ -56,9 +56,9 @@ def parse_order(
             stop -= 1
         # No number has two signs after its first character.
         if stop - start >= 10 and data[start + 4] == _MINUS and data[start + 7] == _MINUS:
-            whole[row], rest[row], zoneless[row] = _timestamp(data, start, stop)
+            integer[row], rest[row], zoneless[row] = _timestamp(data, start, stop)
         else:
-            whole[row], rest[row] = _number(data, start, stop)
+            integer[row], rest[row] = _number(data, start, stop)
         plain &= rest[row] == 0
     return plain
 
@@ -82,15 +82,15 @@ def _number(data: NDArray[np.uint8], start: int, stop: int) -> tuple[int, np.uin
         good, shift = _exponent(data, end, stop)
         if not good:
             return 0, UNREADABLE
-    good, whole = _whole_part(data, start, before, before + after, before + shift)
+    good, integer = _integer_part(data, start, before, before + after, before + shift)
     if not good:
         return 0, UNREADABLE
     fraction = _fraction_part(data, start, before, before + after, before + shift)
     if not negative:
-        return whole, np.uint64(fraction)
+        return integer, np.uint64(fraction)
     if fraction == 0:
-        return -whole, np.uint64(0)
-    return -whole - 1, np.uint64(ONE - fraction)
+        return -integer, np.uint64(0)
+    return -integer - 1, np.uint64(ONE - fraction)
 
 
 @njit(cache=True, nogil=True)
@@ -124,19 +124,19 @@ def _digit(data: NDArray[np.uint8], start: int, before: int, i: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _whole_part(
+def _integer_part(
     data: NDArray[np.uint8], start: int, before: int, digits: int, point: int
 ) -> tuple[bool, int]:
     """The digits before the (shifted) point; False if they exceed `LARGEST`."""
-    whole = 0
+    integer = 0
     for i in range(point):
-        if i >= digits and whole == 0:
+        if i >= digits and integer == 0:
             break  # zero, however far it is shifted
         digit = _digit(data, start, before, i) if i < digits else 0
-        if whole > (LARGEST - digit) // 10:
-            return False, whole
-        whole = whole * 10 + digit
-    return True, whole
+        if integer > (LARGEST - digit) // 10:
+            return False, integer
+        integer = integer * 10 + digit
+    return True, integer
 
 
 @njit(cache=True, nogil=True)

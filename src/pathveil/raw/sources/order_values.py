@@ -30,11 +30,11 @@ _TICKS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 def text_order_keys(texts: Texts) -> OrderKeys:
     """Read order values from their text."""
-    whole = np.empty(len(texts), dtype=np.int64)
+    integer = np.empty(len(texts), dtype=np.int64)
     rest = np.empty(len(texts), dtype=np.uint64)
     zoneless = np.zeros(len(texts), dtype=np.bool_)
-    plain = parse_order(texts.starts, texts.stops, texts.data, whole, rest, zoneless)
-    return OrderKeys(whole, None if plain else rest, None if plain else zoneless)
+    plain = parse_order(texts.starts, texts.stops, texts.data, integer, rest, zoneless)
+    return OrderKeys(integer, None if plain else rest, None if plain else zoneless)
 
 
 def arrow_order_keys(array: Any, column: str) -> OrderKeys:
@@ -85,10 +85,10 @@ def _integer_keys(array: Any) -> OrderKeys:
     raw = array.fill_null(0).to_numpy(zero_copy_only=False)
     if array.type == pa.uint64():
         missing |= raw > np.uint64(LARGEST)
-    whole = raw.astype(np.int64)
+    integer = raw.astype(np.int64)
     # One value has no positive counterpart; its text is out of range too.
-    missing |= whole == -LARGEST - 1
-    return OrderKeys(whole, _rest(missing, None))
+    missing |= integer == -LARGEST - 1
+    return OrderKeys(integer, _rest(missing, None))
 
 
 def _time_keys(array: Any) -> OrderKeys:
@@ -102,14 +102,14 @@ def _time_keys(array: Any) -> OrderKeys:
         ticks, per_second = array.view(pa.int64()), _TICKS_PER_SECOND[unit]
     values = ticks.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     if per_second is None:
-        whole, fraction = values * 86_400, np.zeros(len(values), dtype=np.int64)
+        integer, fraction = values * 86_400, np.zeros(len(values), dtype=np.int64)
     else:
-        whole, fraction = np.divmod(values, per_second)
+        integer, fraction = np.divmod(values, per_second)
         fraction *= ONE // per_second
-    missing |= (whole < FIRST_SECOND) | (whole > LAST_SECOND)
+    missing |= (integer < FIRST_SECOND) | (integer > LAST_SECOND)
     has_zone = pa.types.is_timestamp(array.type) and array.type.tz is not None
-    zoneless = None if has_zone else np.ones(len(whole), dtype=np.bool_)
-    return OrderKeys(whole, _rest(missing, fraction.view(np.uint64) | TIMESTAMP), zoneless)
+    zoneless = None if has_zone else np.ones(len(integer), dtype=np.bool_)
+    return OrderKeys(integer, _rest(missing, fraction.view(np.uint64) | TIMESTAMP), zoneless)
 
 
 def _missing(array: Any) -> NDArray[np.bool_]:

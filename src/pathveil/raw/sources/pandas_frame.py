@@ -96,8 +96,8 @@ def _converted(series: Any) -> Any:
     categories = getattr(dtype, "categories", None)
     if categories is not None and _says_nothing(categories.dtype):
         codes = pa.array(series.cat.codes.to_numpy())
-        places = pa.compute.if_else(pa.compute.less(codes, 0), None, codes)
-        return _texts(categories.to_numpy(dtype=object)).combine_chunks().take(places)
+        indices = pa.compute.if_else(pa.compute.less(codes, 0), None, codes)
+        return _texts(categories.to_numpy(dtype=object)).combine_chunks().take(indices)
     # Without its index, whose values may be of any kind and which nobody asked for.
     return pa.table(series.reset_index(drop=True).to_frame()).column(0)
 
@@ -144,8 +144,8 @@ def _text_of_float(value: float) -> str | None:
     value = float(value)
     if not isfinite(value):
         return None
-    is_whole = value == int(value) and abs(value) <= LARGEST_EXACT_FLOAT
-    return str(int(value)) if is_whole else repr(value)
+    is_integer = value == int(value) and abs(value) <= LARGEST_EXACT_FLOAT
+    return str(int(value)) if is_integer else repr(value)
 
 
 def _text_of_time(value: datetime) -> str | None:

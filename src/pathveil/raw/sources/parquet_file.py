@@ -46,9 +46,9 @@ class ParquetFiles:
             )
         return kinds.pop()
 
-    def is_whole(self, column: str) -> bool:
+    def is_integer(self, column: str) -> bool:
         """Whether the column's type is a whole number, in every file."""
-        return all(file.is_whole(column) for file in self._files)
+        return all(file.is_integer(column) for file in self._files)
 
     def showable(self, universe: Universe | None, wanted: Sequence[str]) -> bool:  # noqa: ARG002
         """A Parquet schema is never a row of data."""
@@ -80,7 +80,7 @@ class _OneFile:
     def is_list(self, column: str) -> bool:
         return column not in self._partitions and is_list_type(self._schema.field(column).type)
 
-    def is_whole(self, column: str) -> bool:
+    def is_integer(self, column: str) -> bool:
         import pyarrow as pa
 
         if column in self._partitions:

@@ -9,7 +9,7 @@ from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.sources.text_values import refused_float
 from pathveil.universe.universe import Universe
 
-_WHOLE = ("tinyint", "smallint", "int", "bigint")
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _FLOATS = ("float", "double", "array<float>", "array<double>")
 
 
@@ -38,9 +38,9 @@ class SparkTable:
         """Whether the column's type is an array."""
         return self._kinds[column].startswith("array<")
 
-    def is_whole(self, column: str) -> bool:
+    def is_integer(self, column: str) -> bool:
         """Whether the column's type is a whole number."""
-        return self._kinds[column] in _WHOLE
+        return self._kinds[column] in _INTEGERS
 
     def check_columns(self, columns: Columns) -> None:
         """Refuse columns by their types, before a worker meets them.

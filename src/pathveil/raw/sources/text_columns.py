@@ -1,4 +1,4 @@
-"""Columns of cells: texts as places in a buffer of bytes, and order values as sort keys."""
+"""Columns of cells: texts as positions in a buffer of bytes, and order values as sort keys."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -49,17 +49,17 @@ NO_TEXTS: Final = Texts.from_offsets(np.zeros(1, dtype=np.int64), np.empty(0, dt
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OrderKeys:
-    """Sort keys of order values: compare the kind, then ``whole``, then ``rest``.
+    """Sort keys of order values: compare the kind, then ``integer``, then ``rest``.
 
     Attributes:
-        whole: int64, shape (n,); the integer part (floor), or seconds since 1970 in UTC.
+        integer: int64, shape (n,); the integer part (floor), or seconds since 1970 in UTC.
         rest: uint64, shape (n,); in the lower bits the fraction in units of 10⁻¹⁸, in the two
             upper ones the kind (0 number, 1 timestamp), or `UNREADABLE`. None if all are 0.
         zoneless: bool, shape (n,); the timestamps that do not say in which zone they are, and
             were read as UTC. None if there are none.
     """
 
-    whole: NDArray[np.int64]
+    integer: NDArray[np.int64]
     rest: NDArray[np.uint64] | None
     zoneless: NDArray[np.bool_] | None = None
 
@@ -70,7 +70,7 @@ class OrderKeys:
     def take(self, rows: NDArray[np.int64]) -> "OrderKeys":
         """The keys of some rows."""
         rest = None if self.rest is None else self.rest[rows]
-        return OrderKeys(self.whole[rows], rest if rest is not None and rest.any() else None)
+        return OrderKeys(self.integer[rows], rest if rest is not None and rest.any() else None)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

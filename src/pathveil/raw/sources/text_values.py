@@ -13,7 +13,7 @@ from pathveil.errors import InputError
 from pathveil.raw.sources.text_columns import Texts
 
 LARGEST_EXACT_FLOAT = 2.0**53
-_UUID_DIGITS = [place for place in range(36) if place not in {8, 13, 18, 23}]
+_UUID_DIGITS = [index for index in range(36) if index not in {8, 13, 18, 23}]
 
 
 def texts_of(array: Any, role: str, column: str) -> Texts:
@@ -131,9 +131,9 @@ def float_texts(array: Any) -> Any:
     import pyarrow.compute as pc
 
     array = array.cast(pa.float64())
-    whole = pc.and_(
+    is_integer = pc.and_(
         pc.equal(array, pc.trunc(array)), pc.less_equal(pc.abs(array), LARGEST_EXACT_FLOAT)
     )
-    integers = pc.if_else(whole, array, None).cast(pa.int64()).cast(pa.large_string())
+    integers = pc.if_else(is_integer, array, None).cast(pa.int64()).cast(pa.large_string())
     finite = pc.if_else(pc.is_finite(array), array, None)
     return pc.coalesce(integers, finite.cast(pa.large_string()))

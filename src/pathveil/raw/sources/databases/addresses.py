@@ -27,7 +27,7 @@ _DUCKDB_MAGIC, _DUCKDB_MAGIC_AT = b"DUCK", 8
 
 
 def named_database(source: str) -> tuple[Kind, str] | None:
-    """The kind and place of a database whose address or prefix says what it is; else None.
+    """The kind and address of a database whose address or prefix says what it is; else None.
 
     Raises:
         InputError: if it is an address of something else. It is not quoted: it may hold a password.
@@ -60,7 +60,7 @@ def file_kind(path: Path) -> Kind | None:
     return _ENDINGS.get(path.suffix.lower())
 
 
-def open_database(kind: Kind, place: str, query: str | None, table: str | None) -> "QuerySource":
+def open_database(kind: Kind, address: str, query: str | None, table: str | None) -> "QuerySource":
     """Prepare a query on a database.
 
     Raises:
@@ -73,8 +73,8 @@ def open_database(kind: Kind, place: str, query: str | None, table: str | None) 
     if kind == "postgresql":
         from pathveil.raw.sources.databases.postgresql import Postgresql
 
-        return QuerySource(Postgresql(place), rows)
-    path = Path(place)
+        return QuerySource(Postgresql(address), rows)
+    path = Path(address)
     check_file(path)
     if kind == "duckdb":
         from pathveil.raw.sources.databases.duckdb_file import DuckdbFile
@@ -122,8 +122,8 @@ def check_request(source: str, query: str | None, table: str | None) -> None:
 
 def file_of(source: str) -> Path | None:
     """The file that an input names; None for a server."""
-    kind, place = named_database(source) or (None, source)
-    return None if kind == "postgresql" else Path(place)
+    kind, address = named_database(source) or (None, source)
+    return None if kind == "postgresql" else Path(address)
 
 
 def refuse_query(query: str | None, table: str | None) -> None:

@@ -72,11 +72,9 @@ class SqliteFile:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        place = f"file:{quote(str(self._path.absolute()))}?mode=ro"
+        uri = f"file:{quote(str(self._path.absolute()))}?mode=ro"
         connection = ask(
-            lambda: sqlite3.connect(
-                place, uri=True, timeout=_BUSY_SECONDS, check_same_thread=False
-            ),
+            lambda: sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, check_same_thread=False),
             self._problem,
         )
         try:
