@@ -8,7 +8,9 @@ data, which is not opened.
 """
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,10 +23,8 @@ from pathveil.raw.sources.databases.addresses import file_of
 from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import Universe
 
-_ROWS: Final = (
-    ("unit", "trip", "when", "stop"),
-    *((f"u{n % 7}", "t", f"2024-02-28T07:{n:02d}:00", "AB"[n % 3 // 2]) for n in range(30)),
-)
+_START: Final = datetime(2024, 2, 28, 7, tzinfo=UTC)
+_TEXT_NAMES: Final = (".csv", ".tsv", ".txt", ".gz", ".zip")
 
 
 class NotPrivate:
@@ -45,7 +45,7 @@ def made_up(request: Request, folder: Path) -> Request:
     small = _small(request.parameters)
     engine = request.engine
     return Request(
-        source=str(_written(folder, request.source)),
+        source=str(_written(folder, request.source, request.reading)),
         universe=DISCOVER if small.universe_is_open else Universe(["A", "B"]),
         reading=_read_alike(request.reading, small),
         parameters=small,
@@ -74,6 +74,8 @@ def _read_alike(reading: Reading | None, small: Parameters) -> Reading:
         max_trajectories_per_unit=reading.max_trajectories_per_unit,
         keep=reading.keep,
         unit_text=reading.unit_text,
+        time_format=reading.time_format,
+        decimal_comma=reading.decimal_comma,
     )
 
 
@@ -91,13 +93,23 @@ def _small(parameters: Parameters) -> Parameters:
     )
 
 
-def _written(folder: Path, source: Any) -> Path:
+def _rows(reading: Reading | None) -> Iterator[tuple[str, ...]]:
+    """Made-up rows, their times as those of the run are written."""
+    form = None if reading is None else reading.written.time_format
+    example = "%Y-%m-%dT%H:%M:%S" if form is None else form.example
+    yield "unit", "trip", "when", "stop"
+    for n in range(30):
+        when = _START + timedelta(minutes=n)
+        yield f"u{n % 7}", "t", f'"{when.strftime(example)}"', "AB"[n % 3 // 2]
+
+
+def _written(folder: Path, source: Any, reading: Reading | None) -> Path:
     """The made-up rows, in a file of the source's kind as far as its name tells that."""
-    text = "".join(",".join(row) + "\n" for row in _ROWS)
+    text = "".join(",".join(row) + "\n" for row in _rows(reading))
     path = folder / "people.csv"
     path.write_text(text, encoding="utf-8")
     named = file_of(os.fspath(source)) if isinstance(source, str | os.PathLike) else None
-    if named is None or named.suffix.lower() == ".csv":
+    if named is None or named.suffix.lower() in _TEXT_NAMES:
         return path
     import pyarrow.csv
     import pyarrow.parquet

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tests.messy import german_agency
 
 import pathveil as pv
 from pathveil.cli.run import run
@@ -47,6 +48,11 @@ def _write(name, header, rows):
 
 def _position(number):
     return round(45.41 + 0.01 * (number // 8), 4), round(-73.9 + 0.01 * (number % 8), 4)
+
+
+def german():
+    """A messy export of a German agency, and its list of stops."""
+    german_agency(Path(), people=60)
 
 
 def transit():
@@ -181,6 +187,7 @@ FILES = {
     function.__name__.replace("_", " "): function
     for function in (
         transit,
+        german,
         people,
         points,
         folder,

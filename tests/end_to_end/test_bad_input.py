@@ -113,8 +113,8 @@ UNIVERSES = {
     "empty file": (b"", "is empty"),
     "only a line break": (b"\n", "is empty"),
     "only a header": (b"location\n", "no locations"),
-    "UTF-16": ("location\nS1\n".encode("utf-16"), "not UTF-8"),
-    "Latin-1": ("location\nCafé\n".encode("latin-1"), "not UTF-8"),
+    "half of UTF-16": ("location\nS1\n".encode("utf-16")[:-1], "neither UTF-8"),
+    "neither encoding": (b"location\nCaf\xe9 \x81\n", "neither UTF-8 nor Windows-1252"),
     "NUL in a label": (b"location\nS1\nS\x002\n", "location 2 holds a control character"),
     "escape in a label": (b"location\n\x1b[31mS1\n", "location 1 holds a control character"),
     "10 MB cell": (b"location\n" + b"x" * 10_000_000 + b"\n", "well-formed CSV"),
@@ -128,7 +128,7 @@ UNIVERSES = {
     "latitude of 91": (b"location,lat,lon\nS1,91,0\n", "latitude of location 1"),
     "longitude of text": (b"location,lat,lon\nS1,9,east\n", "longitude of location 1"),
     "Parquet cut short": (b"PAR1" + b"\x00" * 20, "readable Parquet"),
-    "an image": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "not UTF-8"),
+    "an image": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "neither UTF-8"),
 }
 
 
@@ -168,14 +168,14 @@ def test_a_parquet_universe_without_a_usable_column_is_refused(small, refuses):
 
 INPUTS = {
     "empty file": (b"", "empty"),
-    "UTF-16": (TAPS.decode().encode("utf-16"), "UTF-8"),
-    "Latin-1 header": (b"card_id,seq,stop_id,caf\xe9\n", "UTF-8"),
+    "UTF-16 without a mark": (TAPS.decode().encode("utf-16-le"), "--encoding utf-16"),
+    "Latin-1 header": (b"card_id,seq,stop_id,caf\xe9\n", "--encoding windows-1252"),
     "header without end": (b"x" * 2_000_000, "header"),
     "no such columns": (b"alpha,beta\n1,2\n", "no column 'card_id'"),
     "a typing error": (b"card_ids,seq,stop_id\nc1,1,S0001\n", "Did you mean 'card_ids'"),
     "a column twice": (b"card_id,card_id,seq,stop_id\nc1,c1,1,S0001\n", "2 columns named"),
     "Parquet cut short": (b"PAR1" + b"\x00" * 20, "Parquet"),
-    "gzip": (b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03", "UTF-8"),
+    "gzip": (b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03", "damaged"),
 }
 
 

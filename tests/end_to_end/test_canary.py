@@ -228,7 +228,7 @@ def lose_header(raw):
 
 
 def as_utf_16(raw):
-    (raw / "taps.csv").write_bytes((raw / "taps.csv").read_text().encode("utf-16"))
+    (raw / "taps.csv").write_bytes((raw / "taps.csv").read_text().encode("utf-16-le"))
 
 
 def only_the_record(raw):

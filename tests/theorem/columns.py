@@ -68,6 +68,16 @@ def iso(instant, row):
     return ways[row % len(ways)]
 
 
+def dated(instant, row, form):
+    """An instant as Germans or Americans write it; a row is always written in one way."""
+    moment = datetime.fromtimestamp(instant, UTC)
+    ways = {
+        "de": ("%d.%m.%Y %H:%M:%S", "%d.%m.%Y, %H:%M", "%d.%m.%y %H:%M"),
+        "us": ("%m/%d/%Y %I:%M:%S %p", "%m/%d/%y %H:%M", "%m/%d/%Y, %I:%M %p"),
+    }[form]
+    return moment.strftime(ways[row % len(ways)]).lstrip("0")
+
+
 def _text_unit(person, row):
     # The last one is written in two ways, which are one unit.
     return ("p0", "É1", "p 2", "9007199254740993", "-5", ("7", "07")[row % 2])[person]

@@ -15,7 +15,16 @@ import pytest
 
 from pathveil.errors import InputError
 from pathveil.raw import observed, steps
-from pathveil.raw.sources import arrow_table, encoding, order_values, pandas_frame, text_values
+from pathveil.raw.sources import (
+    arrow_table,
+    encoding,
+    order_values,
+    pandas_frame,
+    text_file,
+    text_values,
+    time_formats,
+    writing,
+)
 from pathveil.raw.sources.databases import sqlite_file
 from pathveil.raw.sources.text_columns import UNREADABLE, OrderKeys
 from pathveil.raw.sources.unit_text import UnitTexts
@@ -87,8 +96,8 @@ def typed_by_the_first_row(patch):
     """If the first order value of a piece is a date, all of them have to be."""
     right = order_values.text_order_keys
 
-    def keys(texts):
-        found = right(texts)
+    def keys(texts, *written):
+        found = right(texts, *written)
         if found.rest is None or not len(found.rest) or found.rest[0] == UNREADABLE:
             return found
         kind = found.rest[0] >> np.uint64(62)
@@ -96,6 +105,44 @@ def typed_by_the_first_row(patch):
         return OrderKeys(found.integer, rest, found.zoneless)
 
     patch.setattr(order_values, "text_order_keys", keys)
+
+
+def encoding_by_the_rows(patch):
+    """A file with bytes that are not UTF-8, in whomever's row, is taken for Windows-1252."""
+    right = text_file.TextFile.__init__
+
+    def guess(self, path, encoding="utf-8"):
+        try:
+            path.read_bytes().decode()
+        except UnicodeDecodeError:
+            encoding = "cp1252"
+        right(self, path, encoding)
+
+    patch.setattr(text_file.TextFile, "__init__", guess)
+
+
+def format_by_the_values(patch):
+    """A day past 12 where the month should stand makes everybody's months days."""
+    right = time_formats.TimeFormat.order_keys
+    british = time_formats.TimeFormat.parse("uk")
+
+    def keys(self, texts):
+        found, other = right(self, texts), right(british, texts)
+        only = (found.rest == UNREADABLE) & (other.rest != UNREADABLE)
+        return other if only.any() else found
+
+    patch.setattr(time_formats.TimeFormat, "order_keys", keys)
+
+
+def comma_by_the_values(patch):
+    """One number with a point, and the comma of all the others is no decimal comma."""
+    right = writing.Writing.with_points
+
+    def points(self, texts):
+        first = [bytes(texts.data[a:b]) for a, b in zip(texts.starts, texts.stops, strict=True)]
+        return texts if any(text == b"1.5" for text in first) else right(self, texts)
+
+    patch.setattr(writing.Writing, "with_points", points)
 
 
 def sqlite_typed_by_the_piece(patch):
@@ -181,6 +228,10 @@ MUTANTS = (
     Mutant("floats taken for ids", floats_as_ids, "pandas:float ids", shows="DID NOT RAISE"),
     Mutant("the first row decides the type", typed_by_the_first_row, "csv:plain",
            pair="mixed types"),
+    Mutant("the rows decide the encoding", encoding_by_the_rows, "csv:plain"),
+    Mutant("the values decide the time format", format_by_the_values, "csv:American, zip"),
+    Mutant("one number decides the decimal comma", comma_by_the_values, "csv:German, Windows-1252",
+           "grid"),
     Mutant("SQLite typed by the piece", sqlite_typed_by_the_piece, "sqlite:without types",
            pair="mixed types in SQLite"),
     Mutant("floats alone are read otherwise", sqlite_floats_as_they_are, "sqlite:real", "grid"),

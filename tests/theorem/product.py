@@ -25,7 +25,7 @@ from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.engine import Engine
 from pathveil.raw.engines.sql_counter import SqlCounter
 from pathveil.raw.reading_plan import Reading
-from pathveil.raw.sources import arrow_table, csv_lines, parquet_file
+from pathveil.raw.sources import arrow_table, csv_lines, excel_sheet, parquet_file
 from pathveil.raw.sources.databases import duckdb_file, sqlite_file
 from pathveil.times.time_grid import TimeGrid
 
@@ -246,6 +246,6 @@ def expect_refusal(setting: Setting) -> None:
 
 def small_pieces(patch: pytest.MonkeyPatch) -> None:
     """Sources in pieces of a few rows: what decides for a piece must not decide for others."""
-    for module in (arrow_table, parquet_file, duckdb_file, sqlite_file):
+    for module in (arrow_table, excel_sheet, parquet_file, duckdb_file, sqlite_file):
         patch.setattr(module, "PIECE_ROWS", _PIECE_ROWS)
     patch.setattr(csv_lines, "BLOCK", _BLOCK)

@@ -3,10 +3,14 @@
 A `SourceKind` writes rows to a file, a database or a table in memory and says how they are read.
 """
 
+import gzip
+import io
 import sqlite3
+import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +88,55 @@ def _csv(delimiter: bytes, newline: bytes, start: bytes, *, quoted: bool):
     return write
 
 
+def _recoded(encoding: str, pack, *, delimiter: str, **written):
+    """Another encoding, packed; a cell that is no text stays the bytes that it is."""
+
+    def cell(value: bytes | None) -> bytes:
+        quote, value = '"'.encode(encoding), value or b""
+        try:
+            return quote + value.decode().replace('"', '""').encode(encoding) + quote
+        except UnicodeError:
+            # In UTF-16 a row is a sequence of pairs of bytes, whatever they are.
+            return quote + value[: len(value) // len(quote) * len(quote)] + quote
+
+    def write(rows, names, place):
+        comma, end = delimiter.encode(encoding), "\r\n".encode(encoding)
+        lines = [comma.join(name.encode(encoding) for name in names)]
+        lines += [comma.join(map(cell, row)) for row in rows]
+        path = place.folder / "rows.csv.packed"
+        path.write_bytes(pack(end.join(lines)))
+        return path, {"encoding": encoding, **written}
+
+    return write
+
+
+def _zipped(content: bytes) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("rows.csv", content)
+    return made.getvalue()
+
+
+def _excel(rows, names, place):
+    import xlsxwriter
+
+    path = place.folder / "rows.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet("visits")
+        moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+        for number, row in enumerate([names, *rows]):
+            for column, value in enumerate(row):
+                if isinstance(value, datetime):
+                    sheet.write_datetime(number, column, value, moment)
+                elif isinstance(value, bool):
+                    sheet.write_boolean(number, column, value)
+                elif isinstance(value, int | float):
+                    sheet.write_number(number, column, value)
+                elif value:
+                    sheet.write_string(number, column, value)
+    return path, {"table": "visits"}
+
+
 CSV_TEXT = Kind(
     **{
         **kinds.BYTES.__dict__,
@@ -92,6 +145,47 @@ CSV_TEXT = Kind(
     }
 )
 _BYTES = Columns(*[CSV_TEXT] * 4)
+# In an encoding of one byte a character all bytes are text, and of another unit.
+_NARROW = Kind(
+    **{
+        **CSV_TEXT.__dict__,
+        "forms": tuple(f.encode() for f in kinds.TEXT_FORMS if max(f, default=" ") < "\u0100"),
+    }
+)
+_WIDE = Kind(
+    **{
+        **CSV_TEXT.__dict__,
+        "forms": (*(f.encode() for f in kinds.TEXT_FORMS), b"\x00\xd8"),  # half a character
+        "nasty": (*CSV_TEXT.nasty, b"\x00\xd8", b"\x00\xdc\x00\xd8"),
+    }
+)
+_GERMAN = Kind(
+    **{
+        **CSV_TEXT.__dict__,
+        "when": lambda instant, row: kinds.dated(instant, row, "de").encode(),
+        "degrees": lambda value: repr(value).replace(".", ",").encode(),
+        "nasty": (*CSV_TEXT.nasty, b"31.02.2026", b"2.3.26 7:00", b"1.234,5", b"52,5", b"\x81"),
+    }
+)
+_AMERICAN = Kind(
+    **{
+        **CSV_TEXT.__dict__,
+        "when": lambda instant, row: kinds.dated(instant, row, "us").encode(),
+        "nasty": (*CSV_TEXT.nasty, b"13/02/2026", b"2/30/2026", b"3/2/26 13:00 PM", b"3/2/26"),
+    }
+)
+_MOMENTS = tuple(datetime.fromisoformat(text) for text in ("2026-03-02T07:00", "1999-01-01"))
+# A cell of a workbook is text, a number, a truth or a moment; XML holds no NUL.
+EXCEL = Kind(
+    **{
+        **kinds.TEXT.__dict__,
+        "forms": (*(f for f in kinds.TEXT.forms if f != "\0"), kinds.HOSTILE, 4711.0),
+        "nasty": (
+            *(j for j in kinds.TEXT.nasty if j is None or "\0" not in j),
+            7, 7.0, 1.5, -0.0, 2.0**60, True, *_MOMENTS,
+        ),
+    }
+)  # fmt: skip
 
 
 # Arrow: what Parquet, polars, pandas and Spark take over.
@@ -400,6 +494,22 @@ def _all_sources() -> list[SourceKind]:
         SourceKind("csv:plain", _BYTES, _csv(b",", b"\n", b"", quoted=False)),
         SourceKind("csv:quoted", _BYTES, _csv(b";", b"\r\n", b"\xef\xbb\xbf", quoted=True)),
         SourceKind("csv:tabs", _BYTES, _csv(b"\t", b"\r", b"", quoted=False)),
+        SourceKind(
+            "csv:German, Windows-1252",
+            Columns(_NARROW, _GERMAN, CSV_TEXT, _GERMAN),
+            _recoded("cp1252", bytes, delimiter=";", time_format="de", decimal_comma=True),
+        ),
+        SourceKind(
+            "csv:American, zip",
+            Columns(_NARROW, _AMERICAN, CSV_TEXT, CSV_TEXT),
+            _recoded("latin-1", _zipped, delimiter=",", time_format="us"),
+        ),
+        SourceKind(
+            "csv:UTF-16, gzip",
+            Columns(*[_WIDE] * 4),
+            _recoded("utf-16-le", gzip.compress, delimiter="\t"),
+        ),
+        SourceKind("excel:a sheet", Columns(*[EXCEL] * 4), _excel),
     ]
     found += [SourceKind(f"arrow:{n}", c, _arrow(t)) for n, (c, t) in (ARROW | LISTS).items()]
     found += [

@@ -28,7 +28,9 @@ from tests.theorem.product import (
 from tests.theorem.sources import SOURCES, Place
 from tests.theorem.universes import UNIVERSES
 
-FAMILIES = ("csv", "parquet", "arrow", "polars", "pandas", "sqlite", "duckdb", "postgresql")
+FAMILIES = (
+    "csv", "excel", "parquet", "arrow", "polars", "pandas", "sqlite", "duckdb", "postgresql",
+)  # fmt: skip
 PARTS = 4  # of a family's combinations, so that several processes share them
 _REFUSED = 4  # of each reason and family, that the quick form tries
 

@@ -170,18 +170,28 @@ def test_reading_parquet(tmp_path):
         (b'location\n"a\n', "not a well-formed CSV"),
         (b'location\n"a"b\n', "not a well-formed CSV"),
         (b"location\na\0b\n", "control character|well-formed"),
-        (b"location\ncaf\xe9\n", "not UTF-8"),
-        ("location\na\n".encode("utf-16"), "not UTF-8"),
+        (b"location\ncaf\xe9\x81\n", "neither UTF-8 nor Windows-1252"),
+        ("location\na\n".encode("utf-16")[:-1], "neither UTF-8"),
+        (b"location,Breite\na,50\n", "the column 'Breite' for the latitude and none for"),
         (b"location\n" + b"x" * 10_000_000, "well-formed|longer"),
         (b"location\na\na\n", "same label"),
         (b"PAR1", "not a readable Parquet"),
         (b"PAR1" + b"\xff" * 1000 + b"PAR1", "not a readable Parquet"),
-        (b"\x89PNG\r\n\x1a\n", "UTF-8"),
+        (b"\x89PNG\r\n\x1a\n", "control character"),
     ],
 )
 def test_files_that_are_refused(content, message, tmp_path):
     with pytest.raises(UniverseError, match=message):
         Universe.read(csv_file(tmp_path, content))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_list_of_a_german_agency_is_read_as_it_is(encoding, tmp_path):
+    text = "Haltestelle;BREITE;Länge\nSüd;50,1;8,68\nMesse;50.2;8\n"
+    found = Universe.read(csv_file(tmp_path, text.encode(encoding)))
+    assert found.labels == ("Süd", "Messe")
+    assert found.latitude.tolist() == [50.1, 50.2]
+    assert found.longitude.tolist() == [8.68, 8.0]
 
 
 def test_paths_that_are_refused(tmp_path):

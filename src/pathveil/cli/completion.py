@@ -25,6 +25,8 @@ SPLITS = ("none", "day", "week", "gap:30min", "whole")
 REPEATS = ("auto", "keep", "collapse")
 KEEPS = ("first", "sample")
 UNIT_TEXTS = ("normal", "exact")
+ENCODINGS = ("utf-8", "utf-16", "windows-1252", "latin-1")
+TIME_FORMATS = ("iso", "de", "us", "uk")
 TIME_GRIDS = ("1h", "15min", "weekday-hour")
 DATASETS = ("simulated", "stm_like", "msnbc", "cabspotting", "mibici", "nycflights13", "kosarak")
 

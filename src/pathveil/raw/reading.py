@@ -85,8 +85,8 @@ def read_trajectories(
         **reading: the columns and rules, by the names that `pathveil.Reading` has and explains:
             ``unit`` (required), ``trajectory``, ``order``, ``location``, ``latitude`` and
             ``longitude``; ``split``, ``time_zone``, ``repeats``, ``time``, ``time_grid``;
-            ``max_trajectories_per_unit``, ``keep``, ``keep_seed``, ``unit_text``; ``query`` and
-            ``table`` of a database.
+            ``max_trajectories_per_unit``, ``keep``, ``keep_seed``, ``unit_text``; ``encoding``,
+            ``time_format`` and ``decimal_comma``; ``query`` and ``table`` of a database.
 
     Raises:
         ParameterError: if a choice or a column is unknown or ambiguous, or no unit column is
@@ -104,7 +104,9 @@ def read(
 ) -> TrajectoryDatabase:
     """`read_trajectories`, by a value that has all choices."""
     check_universe(universe)
-    opened = open_source(source, query=reading.query, table=reading.table)
+    opened = open_source(
+        source, query=reading.query, table=reading.table, encoding=reading.encoding
+    )
     plan = ReadingPlan.of(opened, universe, reading)
     bounded, partitions, locations = attempt(
         lambda: _bounded(opened, plan), f"The rows of {opened.label} can't be read."

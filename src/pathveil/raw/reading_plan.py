@@ -14,6 +14,9 @@ from pathveil.errors import ParameterError, did_you_mean
 from pathveil.raw.database import check_max_trajectories
 from pathveil.raw.sources.columns import Columns, check_points, choose_columns
 from pathveil.raw.sources.raw_rows import Source
+from pathveil.raw.sources.text_file import DEFAULT_ENCODING, check_encoding
+from pathveil.raw.sources.time_formats import ISO, TimeFormat
+from pathveil.raw.sources.writing import Writing
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.trip_rules import TripRules
 from pathveil.universe.universe import Universe
@@ -55,9 +58,16 @@ class Reading:
         unit_text: whether units' ids that differ only in how they are written (``7``, ``07``,
             ``7.0``, spaces, full-width digits) are one unit: "normal", or "exact" if every
             difference makes another unit. `pathveil.raw.sources.unit_text` has the rule.
+        encoding: of a CSV file's text: "utf-8" (which a byte-order mark of UTF-16 overrules),
+            "utf-16", "windows-1252", "latin-1" or another of one byte per character. It is not
+            guessed: see `pathveil.raw.sources.text_file`.
+        time_format: how times are written: "iso" (and plain numbers), "de" (``02.03.2026 07:58``),
+            "us" (``3/2/2026 7:58 AM``), "uk" (``02/03/2026 07:58``), or a format in the letters of
+            strptime: see `pathveil.raw.sources.time_formats`.
+        decimal_comma: whether numbers, coordinates among them, have a comma before their decimals.
         query: the rows of a database, a single SELECT. It must choose rows by their own values
             and public ones, never by other units' rows; an order column is required.
-        table: a database's table, instead of a query.
+        table: a database's table, instead of a query; or the sheet of a workbook.
     """
 
     unit: str | None
@@ -75,12 +85,17 @@ class Reading:
     keep: str = "first"
     keep_seed: int | None = None
     unit_text: str = "normal"
+    encoding: str = DEFAULT_ENCODING
+    time_format: str = ISO
+    decimal_comma: bool = False
     query: str | None = None
     table: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what can't be used, whatever the source turns out to be."""
         self._check_times()
+        object.__setattr__(self, "encoding", check_encoding(self.encoding))
+        TimeFormat.parse(self.time_format)
         _check_seed(self.keep_seed)
         check_max_trajectories(self.max_trajectories_per_unit)
         self.rules(by_point=False)
@@ -128,6 +143,11 @@ class Reading:
             "latitude": self.latitude,
             "longitude": self.longitude,
         }
+
+    @property
+    def written(self) -> Writing:
+        """How times and numbers are written."""
+        return Writing(TimeFormat.parse(self.time_format), bool(self.decimal_comma))
 
     def rules(self, *, by_point: bool) -> TripRules:
         """The rules of trajectories, for rows that give coordinates or labels."""
@@ -190,7 +210,7 @@ class ReadingPlan:
         Raises:
             ParameterError: if a column is unknown or ambiguous, or no unit column is given.
         """
-        columns = _choose(source, universe, reading)
+        columns = replace(_choose(source, universe, reading), written=reading.written)
         return cls(
             columns=columns,
             is_list=columns.location is not None and source.is_list(columns.location),

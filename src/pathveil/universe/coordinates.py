@@ -65,6 +65,29 @@ class Box:
         return f"{self.south!r},{self.west!r},{self.north!r},{self.east!r}"
 
 
+# What columns of degrees are called: ours, scikit-mobility, TIDES, GTFS; and elsewhere, in small
+# letters, because spreadsheets write `Breite` and databases `BREITE`.
+
+LATITUDE_NAMES: Final = ("latitude", "lat", "stop_lat")
+LONGITUDE_NAMES: Final = ("longitude", "lon", "lng", "stop_lon")
+LATITUDE_ELSEWHERE: Final = (
+    "breite", "breitengrad", "geo_breite", "latitud", "latitudine", "breedtegraad", "szerokość",
+)  # fmt: skip
+LONGITUDE_ELSEWHERE: Final = (
+    "länge", "laenge", "längengrad", "laengengrad", "geo_länge", "longitud", "longitudine",
+    "lengtegraad", "długość",
+)  # fmt: skip
+
+
+def named_like(
+    available: Sequence[str], usual: Sequence[str], elsewhere: Sequence[str]
+) -> list[str]:
+    """The columns with one of the usual names; if there is none, with one of the others."""
+    found = [name for name in available if name in usual]
+    small = {*usual, *elsewhere}
+    return found or [name for name in available if name.strip().casefold() in small]
+
+
 # Coordinates of locations: degrees in pairs, NaN where a location has none.
 
 

@@ -1,7 +1,9 @@
 """The universe as people keep it: a CSV or Parquet file with a column of labels."""
 
 import csv
-from collections.abc import Sequence
+import io
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import UniverseError
+from pathveil.universe.coordinates import (
+    LATITUDE_ELSEWHERE,
+    LATITUDE_NAMES,
+    LONGITUDE_ELSEWHERE,
+    LONGITUDE_NAMES,
+    named_like,
+)
 
 MAX_HEADER = 2**20
 
@@ -17,8 +26,11 @@ _DELIMITERS = (",", ";", "\t", "|")  # the one that the header uses most
 _LABEL_COLUMNS = ("location", "stop_id", "location_id", "label")
 _ZONE_COLUMNS = ("zone", "parent_station", "parent")
 _NAME_COLUMNS = ("name", "stop_name", "location_name")
-_LATITUDE_COLUMNS = ("latitude", "lat", "stop_lat")
-_LONGITUDE_COLUMNS = ("longitude", "lon", "lng", "stop_lon")
+_LABELS_ELSEWHERE = ("haltestellen_id", "haltestelle", "arrêt", "arret", "parada", "fermata")
+_NAMES_ELSEWHERE = ("bezeichnung", "haltestellenname", "nom", "nombre", "nome")
+# Of a public file the encoding may be found out: UTF-8 is hardly ever met by chance.
+_ENCODINGS = ("utf-8-sig", "windows-1252")
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +52,48 @@ def read_location_file(path: Path) -> LocationColumns:
     columns = _read_columns(path)
     if not columns:
         raise UniverseError(f"The universe {path} has no column that could hold labels.")
-    label = next((c for c in _LABEL_COLUMNS if c in columns), next(iter(columns)))
-    name, latitude, longitude = (
-        next((c for c in candidates if c in columns), None)
-        for candidates in (_NAME_COLUMNS, _LATITUDE_COLUMNS, _LONGITUDE_COLUMNS)
-    )
-    placed = latitude is not None and longitude is not None
+    found = _roles(list(columns))
+    latitude, longitude = found["latitude"], found["longitude"]
+    if (latitude is None) != (longitude is None):
+        there, lacking = ("latitude", "longitude") if latitude else ("longitude", "latitude")
+        raise UniverseError(
+            f"The universe {path} has the column {found[there]!r} for the {there} and none for the "
+            f"{lacking}; name it {lacking!r}."
+        )
+    name = found["name"]
     return LocationColumns(
-        labels=columns[label],
+        labels=columns[found["label"] or next(iter(columns))],
         names=None if name is None else columns[name],
-        latitude=degrees(columns[latitude]) if placed and latitude else None,
-        longitude=degrees(columns[longitude]) if placed and longitude else None,
+        latitude=None if latitude is None else degrees(columns[latitude]),
+        longitude=None if longitude is None else degrees(columns[longitude]),
     )
+
+
+def unused_columns(path: Path) -> list[str]:
+    """The columns of a list of locations that mean nothing to us; empty if all mean something."""
+    columns = list(_read_columns(path))
+    found = _roles(columns)
+    used = {found["label"] or columns[0], *found.values()}
+    return [name for name in columns if name and name not in used]
+
+
+def _roles(columns: Sequence[str]) -> dict[str, str | None]:
+    """Which column says what; None where no column does."""
+    names = {
+        "label": (_LABEL_COLUMNS, _LABELS_ELSEWHERE),
+        "name": (_NAME_COLUMNS, _NAMES_ELSEWHERE),
+        "latitude": (LATITUDE_NAMES, LATITUDE_ELSEWHERE),
+        "longitude": (LONGITUDE_NAMES, LONGITUDE_ELSEWHERE),
+    }
+    return {
+        role: next(iter(sorted(named_like(columns, usual, others), key=_rank(usual))), None)
+        for role, (usual, others) in names.items()
+    }
+
+
+def _rank(usual: Sequence[str]) -> Callable[[str], int]:
+    """Before others comes the name that stands first in a list."""
+    return lambda name: usual.index(name) if name in usual else len(usual)
 
 
 def read_zone_file(path: Path) -> list[tuple[str, str]]:
@@ -71,11 +113,16 @@ def read_zone_file(path: Path) -> list[tuple[str, str]]:
 
 
 def degrees(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Parse degrees: NaN for a blank, infinity (which is refused later) for what is no number."""
+    """Parse degrees: NaN for a blank, infinity (which is refused later) for what is no number.
+
+    The sign before the decimals is a point, or a comma where there is no point.
+    """
 
     def parse(text: str) -> float:
         try:
-            return float(text) if text.strip() else np.nan
+            return (
+                float(text if "." in text else text.replace(",", ".")) if text.strip() else np.nan
+            )
         except ValueError:
             return np.inf
 
@@ -113,17 +160,15 @@ def _read_columns(path: Path) -> dict[str, list[str]]:
 
 def _read_csv(path: Path) -> dict[str, list[str]]:
     csv.field_size_limit(1_000_000)
+    file = io.StringIO(_decoded(path), newline="")
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline(MAX_HEADER)
-            if not first.strip():
-                raise UniverseError(f"The universe {path} is empty; it needs a header and labels.")
-            file.seek(0)
-            reader = csv.reader(file, delimiter=max(_DELIMITERS, key=first.count), strict=True)
-            header = next(reader)
-            rows = [row for row in reader if row]
-    except UnicodeDecodeError:
-        raise UniverseError(f"The universe {path} is not UTF-8 text; save it as UTF-8.") from None
+        first = file.readline(MAX_HEADER)
+        if not first.strip():
+            raise UniverseError(f"The universe {path} is empty; it needs a header and labels.")
+        file.seek(0)
+        reader = csv.reader(file, delimiter=max(_DELIMITERS, key=first.count), strict=True)
+        header = next(reader)
+        rows = [row for row in reader if row]
     except csv.Error:
         raise UniverseError(
             f"The universe {path} is not a well-formed CSV file near line {reader.line_num}."
@@ -136,6 +181,17 @@ def _read_csv(path: Path) -> dict[str, list[str]]:
                 f"Row {number} of the universe {path} has {len(row)} cells, not {len(header)}."
             )
     return {name: [row[i] for row in rows] for i, name in enumerate(header)}
+
+
+def _decoded(path: Path) -> str:
+    content = path.read_bytes()
+    encodings = ("utf-16",) if content.startswith(_WIDE) else _ENCODINGS
+    for encoding in encodings:
+        with suppress(UnicodeDecodeError):
+            return content.decode(encoding)
+    raise UniverseError(
+        f"The universe {path} is neither UTF-8 nor Windows-1252 text; save it as UTF-8."
+    )
 
 
 def _read_parquet(path: Path) -> dict[str, list[str]]:

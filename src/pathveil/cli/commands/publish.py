@@ -47,9 +47,9 @@ def publish(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="CSV or Parquet file, or a folder or pattern of Parquet files: one row per visit, "
-            "or one row per trajectory with a list of locations. Or a database: postgresql://…, "
-            "or a DuckDB or SQLite file.",
+            help="CSV (also .gz or .zip), Excel or Parquet file, or a folder or pattern of Parquet "
+            "files: one row per visit, or one row per trajectory with a list of locations. Or a "
+            "database: postgresql://…, or a DuckDB or SQLite file.",
             show_default=False,
         ),
     ],

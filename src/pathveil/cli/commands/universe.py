@@ -68,7 +68,28 @@ def read_universe(where: str) -> "Universe":
             highlight=False,
             soft_wrap=True,
         )
+    _say_if_unplaced(found, where)
     return found
+
+
+def _say_if_unplaced(found: "Universe", where: str) -> None:
+    """A map that stays empty should surprise nobody."""
+    from pathveil.cli.console import stderr_console
+    from pathveil.universe.universe_file import unused_columns
+
+    path = Path(where)
+    if found.has_coordinates or found.cells is not None or not path.is_file():
+        return
+    unused = unused_columns(path)
+    if len(unused) > 1:
+        stderr_console().print(
+            f"warning: The universe has no coordinates, so there will be no map: none of its "
+            f"columns {', '.join(repr(name[:40]) for name in unused[:8])} is a latitude or a "
+            "longitude by its name. Name them 'latitude' and 'longitude'.",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def _facts(found: "Universe") -> dict[str, object]:

@@ -38,6 +38,9 @@ class ReadingOptions:
     keep: trips.Keep = "first"
     time_column: trips.TimeColumn = None
     time_zone: shared.TimeZone = "UTC"
+    encoding: trips.Encoding = "utf-8"
+    time_format: trips.TimeFormat = "iso"
+    decimal_comma: trips.DecimalComma = False
     query: shared.Query = None
     table: shared.Table = None
 
@@ -66,6 +69,9 @@ class ReadingOptions:
             max_trajectories_per_unit=max_trajectories_per_unit,
             keep=self.keep,
             unit_text=self.unit_text,
+            encoding=self.encoding,
+            time_format=self.time_format,
+            decimal_comma=self.decimal_comma,
             query=self.query,
             table=self.table,
         )

@@ -67,6 +67,36 @@ UnitText: TypeAlias = Annotated[
     ),
 ]
 
+Encoding: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="Encoding of a CSV file: 'utf-8', 'utf-16', 'windows-1252' (what Windows and Excel "
+        "mostly write), 'latin-1' or another of one byte per character. It is never guessed from "
+        "rows; --dry-run says how many rows are not text in it.",
+        autocompletion=completion.one_of(completion.ENCODINGS),
+        rich_help_panel=_DATA,
+    ),
+]
+TimeFormat: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="FORMAT",
+        help="How times are written: 'iso' (2026-03-02T07:58:10, and plain numbers), 'de' "
+        "(02.03.2026 07:58), 'us' (3/2/2026 7:58 AM), 'uk' (02/03/2026 07:58), or a format such "
+        "as '%d.%m.%Y %H:%M' in the letters of strptime.",
+        autocompletion=completion.one_of(completion.TIME_FORMATS),
+        rich_help_panel=_DATA,
+    ),
+]
+DecimalComma: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--decimal-comma",
+        help="Numbers have a comma before their decimals: 52,52 degrees.",
+        rich_help_panel=_DATA,
+    ),
+]
+
 SameUniverse: TypeAlias = Annotated[
     str | None,
     typer.Option(

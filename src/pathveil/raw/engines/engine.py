@@ -20,7 +20,7 @@ from pathveil.raw.engines.sql_counter import SqlCounter
 from pathveil.raw.reading import ReadingReport, Report, read
 from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe
 from pathveil.raw.sources.databases.addresses import named_database
-from pathveil.raw.sources.opening import open_source, parquet_files
+from pathveil.raw.sources.opening import open_source, parquet_files, refuse_encoding
 from pathveil.raw.sources.spark_table import SparkTable, is_spark_frame
 from pathveil.universe.universe import Universe
 
@@ -31,8 +31,8 @@ AUTO, MEMORY, DUCKDB, SPARK = "auto", "memory", "duckdb", "spark"
 ENGINES: Final = (AUTO, MEMORY, DUCKDB, SPARK)
 Trajectories: TypeAlias = TrajectoryDatabase | SqlCounter
 
-# Bytes of memory that reading takes per byte of the files, about; Parquet is compressed.
-_BYTES_PER_BYTE: Final = {".parquet": 24, ".pq": 24, ".csv": 4}
+# Bytes of memory that reading takes per byte of the files, about; all but CSV is compressed.
+_BYTES_PER_BYTE: Final = {".parquet": 24, ".pq": 24, ".gz": 40, ".zip": 40, ".xlsx": 40}
 _SHARE: Final = 0.5  # of the machine's memory
 # Bytes that DuckDB spills per byte of the files at least, if some columns are not used. With all of
 # them used it was 5.8 for Parquet and 0.95 for CSV.
@@ -154,7 +154,9 @@ class Engine:
     ) -> Iterator[SqlCounter]:
         from pathveil.raw.engines.duckdb_counter import DuckDbCounter
 
-        opened = open_source(source, query=reading.query, table=reading.table)
+        opened = open_source(
+            source, query=reading.query, table=reading.table, encoding=reading.encoding
+        )
         plan = ReadingPlan.of(opened, universe, reading)
         with DuckDbCounter(opened, plan, height, memory=self.memory, spill=self.spill) as counter:
             if report is not None:
@@ -168,6 +170,7 @@ class Engine:
         from pathveil.raw.engines.spark_counter import SparkCounter
         from pathveil.raw.engines.spark_session import opened_table
 
+        refuse_encoding(reading.encoding)
         with opened_table(source, self.master, self.spill) as frame:
             table = SparkTable(frame)
             plan = ReadingPlan.of(table, universe, reading)

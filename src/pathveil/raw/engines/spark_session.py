@@ -33,7 +33,8 @@ _SETTINGS: Final = {
 _FORMATS: Final = ("delta", "iceberg", "orc", "parquet")
 _MASTER: Final = re.compile(r"local(-cluster)?(\[[^\]]+\])?|yarn|(spark|k8s)://\S+")
 _NOT_FOR_SPARK: Final = re.compile(
-    r"(postgres(ql)?|duckdb|sqlite):.*|.*\.(csv|tsv|txt|gz|db|duckdb|ddb|sqlite3?)", re.IGNORECASE
+    r"(postgres(ql)?|duckdb|sqlite):.*|.*\.(csv|tsv|txt|gz|zip|xlsx?|xlsm|db|duckdb|ddb|sqlite3?)",
+    re.IGNORECASE,
 )
 _ADDRESSES: Final = (
     "the address of a Parquet file or folder as the workers see it, or delta:PLACE, iceberg:NAME, "
@@ -62,8 +63,8 @@ def check_cluster(master: str, source: Any) -> None:
         )
     if _NOT_FOR_SPARK.fullmatch(str(source)):
         raise ParameterError(
-            f"The engine 'spark' reads no CSV files and no databases; give {_ADDRESSES}; or use "
-            "the engine 'duckdb' or 'memory'."
+            f"The engine 'spark' reads no CSV files, workbooks or databases; give {_ADDRESSES}; or "
+            "use the engine 'duckdb' or 'memory'."
         )
 
 

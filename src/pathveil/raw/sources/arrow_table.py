@@ -26,7 +26,7 @@ def table_pieces(table: Any, columns: Columns) -> Iterator[Callable[[], RawRows]
         columns: their roles.
     """
     for batch in table.to_reader(max_chunksize=PIECE_ROWS):
-        yield partial(_rows, batch, columns)
+        yield partial(rows_of, batch, columns)
 
 
 def is_list_type(kind: Any) -> bool:
@@ -40,7 +40,8 @@ def is_list_type(kind: Any) -> bool:
     )  # fmt: skip
 
 
-def _rows(batch: Any, columns: Columns) -> RawRows:
+def rows_of(batch: Any, columns: Columns) -> RawRows:
+    """The rows of an Arrow batch."""
     from pathveil.raw.sources.order_values import arrow_order_keys
     from pathveil.raw.sources.text_values import texts_of
 
@@ -50,7 +51,7 @@ def _rows(batch: Any, columns: Columns) -> RawRows:
         ids = _array(batch, columns.trajectory)
         trajectory = texts_of(ids, "trajectory", columns.trajectory)
     if columns.order is not None:
-        order = arrow_order_keys(_array(batch, columns.order), columns.order)
+        order = arrow_order_keys(_array(batch, columns.order), columns.order, columns.written)
     return RawRows(
         unit=texts_of(_array(batch, columns.unit), "unit", columns.unit),
         trajectory=trajectory,
@@ -81,8 +82,8 @@ def _points(batch: Any, columns: Columns) -> Points | None:
     if columns.latitude is None or columns.longitude is None:
         return None
     return Points.of(
-        arrow_degrees(_array(batch, columns.latitude), columns.latitude),
-        arrow_degrees(_array(batch, columns.longitude), columns.longitude),
+        arrow_degrees(_array(batch, columns.latitude), columns.latitude, columns.written),
+        arrow_degrees(_array(batch, columns.longitude), columns.longitude, columns.written),
     )
 
 

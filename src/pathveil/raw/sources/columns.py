@@ -7,6 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pathveil.errors import ParameterError, did_you_mean
+from pathveil.raw.sources.writing import PLAIN, Writing
+from pathveil.universe.coordinates import (
+    LATITUDE_ELSEWHERE,
+    LATITUDE_NAMES,
+    LONGITUDE_ELSEWHERE,
+    LONGITUDE_NAMES,
+    named_like,
+)
 
 ROLES = ("unit", "trajectory", "order", "location")
 
@@ -20,11 +28,21 @@ _WELL_KNOWN = {
     "location": ("location", "stop_id", "location_id", "tile_ID"),
 }
 
-# scikit-mobility and ours, TIDES vehicle_locations, GTFS
-_COORDINATES = {
-    "latitude": ("lat", "latitude", "stop_lat"),
-    "longitude": ("lng", "lon", "longitude", "stop_lon"),
-}
+_COORDINATES = {"latitude": LATITUDE_NAMES, "longitude": LONGITUDE_NAMES}
+
+# What agencies call them; looked for only where none of the names above is there. No unit and no
+# trajectory: what is protected, and how much of it, is for the publisher to say.
+_ELSEWHERE: dict[str, tuple[str, ...]] = {
+    "order": (
+        "timestamp", "tapped_at", "zeitstempel", "zeitpunkt", "horodatage", "date_heure",
+        "fecha_hora", "data_ora",
+    ),
+    "location": (
+        "stop", "haltestelle", "haltestellen_id", "station", "arrêt", "arret", "parada", "fermata",
+    ),
+    "latitude": LATITUDE_ELSEWHERE,
+    "longitude": LONGITUDE_ELSEWHERE,
+}  # fmt: skip
 
 _SHOWN = 30
 
@@ -41,6 +59,7 @@ class Columns:
             they were by coordinates.
         latitude: degrees north, together with ``longitude``.
         longitude: degrees east.
+        written: how their times and numbers are written.
     """
 
     unit: str
@@ -49,6 +68,7 @@ class Columns:
     location: str | None
     latitude: str | None = None
     longitude: str | None = None
+    written: Writing = PLAIN
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -108,7 +128,14 @@ def choose_columns(
             f"A {role} column{why} is required and none was named or recognised; name it with "
             f"{role}=… or --{role}-column. {_listing(available, showable=showable)}"
         )
-    return Columns(named["unit"], **{role: named[role] for role in named if role != "unit"})
+    return Columns(
+        unit=named["unit"],
+        trajectory=named["trajectory"],
+        order=named["order"],
+        location=named["location"],
+        latitude=named["latitude"],
+        longitude=named["longitude"],
+    )
 
 
 def check_points(latitude: str | None, longitude: str | None, location: str | None) -> None:
@@ -145,7 +172,10 @@ def _detect_points(
 
 def resembles_columns(names: Sequence[str], wanted: Sequence[str]) -> bool:
     """Whether one of the names is, or nearly is, a column that was asked for or is well known."""
-    known = [*wanted, *(name for group in _WELL_KNOWN.values() for name in group)]
+    known = [
+        *wanted,
+        *(n for names in (_WELL_KNOWN, _ELSEWHERE) for g in names.values() for n in g),
+    ]
     return any(did_you_mean(name, names) for name in known)
 
 
@@ -166,8 +196,12 @@ def _check_named(role: str, name: str, available: Sequence[str], *, showable: bo
 
 
 def _detect(role: str, available: Sequence[str], *, taken: Sequence[str]) -> str | None:
-    known = [name for name in (_WELL_KNOWN | _COORDINATES)[role] if name not in taken]
-    found = [name for name in available if name in known]
+    free = [name for name in available if name not in taken]
+    elsewhere = _ELSEWHERE.get(role)
+    usual = (_WELL_KNOWN | _COORDINATES)[role]
+    found = [name for name in free if name in usual]
+    if elsewhere is not None:
+        found = named_like(free, usual, elsewhere)
     if len(found) > 1:
         # Guessing wrong would protect the wrong thing, so we do not guess.
         raise ParameterError(

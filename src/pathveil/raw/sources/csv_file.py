@@ -1,8 +1,9 @@
 """Long-form CSV: one line per visit, cells read as bytes, no types inferred.
 
 The first line holds the column names. The delimiter (comma, semicolon, tab or bar) is the one
-that the first line uses most. Text is UTF-8. A line whose number of cells differs from the
-header's is dropped on its own; see `csv_lines` for what a line is.
+that the first line uses most. Text is UTF-8, or what a public choice says (`text_file`). A line
+whose number of cells differs from the header's is dropped on its own; see `csv_lines` for what a
+line is.
 """
 
 import csv
@@ -14,6 +15,7 @@ from pathveil.errors import InputError
 from pathveil.progress_reports import report_progress
 from pathveil.raw.sources.columns import Columns, resembles_columns
 from pathveil.raw.sources.raw_rows import RawRows, attempt
+from pathveil.raw.sources.text_file import DEFAULT_ENCODING, TextFile
 from pathveil.universe.universe import Universe
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -25,20 +27,21 @@ class CsvFile:
     """A CSV file, opened: its header is read, its rows are not.
 
     Args:
-        path: the file.
+        path: the file; it may be packed.
+        encoding: of its text.
 
     Raises:
         InputError: if the header can't be read.
     """
 
-    def __init__(self, path: Path) -> None:
-        with path.open("rb") as file:
-            head = file.read(_MAX_HEADER)
+    def __init__(self, path: Path, encoding: str = DEFAULT_ENCODING) -> None:
+        self._file = TextFile(path, encoding)
+        with self._file.opened() as (text, _):
+            head = text.read(_MAX_HEADER)
         if not head:
             raise InputError(f"The file {path} is empty; it needs a header line and rows.")
         self._header_size = _header_size(head, path)
         header = _decode(head[: self._header_size], path)
-        self._path = path
         self._delimiter = max(_DELIMITERS, key=header.count)
         self.label = str(path)
         self.names: list[str] = attempt(
@@ -68,10 +71,10 @@ class CsvFile:
         from pathveil.raw.sources.csv_lines import line_blocks
 
         parse = partial(_parse, columns=columns, names=self.names, delimiter=self._delimiter)
-        with self._path.open("rb") as file:
-            file.seek(self._header_size)
-            size = self._path.stat().st_size
-            for block, too_long in line_blocks(file):
+        with self._file.opened() as (text, file):
+            text.read(self._header_size)
+            size = self._file.path.stat().st_size
+            for block, too_long in line_blocks(text):
                 report_progress(file.tell(), size)
                 yield partial(parse, block, too_long)
 
@@ -84,12 +87,16 @@ def _header_size(head: bytes, path: Path) -> int:
 
 
 def _decode(header: bytes, path: Path) -> str:
-    if header.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in header:
-        raise InputError(f"The file {path} is not UTF-8 text (perhaps UTF-16); save it as UTF-8.")
     header = header.removeprefix(_BYTE_ORDER_MARK).strip(b"\r\n")
+    if b"\0" in header:
+        raise InputError(
+            f"The header of {path} is not text; if it is UTF-16, say so with encoding=… or "
+            "--encoding utf-16."
+        )
     text = attempt(
         header.decode,
-        f"The header of {path} is not UTF-8 text; save the file as UTF-8.",
+        f"The header of {path} is not text of that encoding (UTF-8, unless you said otherwise); "
+        "Windows and Excel mostly write --encoding windows-1252 (encoding=… in Python).",
     )
     if not text.strip():
         raise InputError(f"The file {path} does not begin with a header line of column names.")
@@ -111,12 +118,15 @@ def _parse(
     points = None
     if columns.latitude is not None and columns.longitude is not None:
         points = Points.of(
-            text_degrees(texts[columns.latitude]), text_degrees(texts[columns.longitude])
+            text_degrees(texts[columns.latitude], columns.written),
+            text_degrees(texts[columns.longitude], columns.written),
         )
     return RawRows(
         unit=texts[columns.unit],
         trajectory=None if columns.trajectory is None else texts[columns.trajectory],
-        order=None if columns.order is None else text_order_keys(texts[columns.order]),
+        order=None
+        if columns.order is None
+        else text_order_keys(texts[columns.order], columns.written),
         location=NO_TEXTS if columns.location is None else texts[columns.location],
         unreadable=too_long + malformed,
         points=points,

@@ -4,6 +4,7 @@ A value is a number as `order_values` reads it; what is not a number, or lies ou
 (±90 and ±180 degrees), is NaN, and its row is dropped.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,18 @@ from pathveil.raw.sources.order_text import ONE
 from pathveil.raw.sources.order_values import arrow_order_keys, text_order_keys
 from pathveil.raw.sources.text_columns import OrderKeys, Texts
 from pathveil.raw.sources.text_values import decoded
+from pathveil.raw.sources.writing import PLAIN, Writing
 
 _SCALE = 10**12
 _LARGE = 1_000  # more than any number of degrees
 
 
-def text_degrees(texts: Texts) -> NDArray[np.float64]:
+def text_degrees(texts: Texts, written: Writing = PLAIN) -> NDArray[np.float64]:
     """Degrees from their text; float64, NaN for what is not a number."""
-    return _numbers(text_order_keys(texts))
+    return _numbers(text_order_keys(written.with_points(texts)))
 
 
-def arrow_degrees(array: Any, column: str) -> NDArray[np.float64]:
+def arrow_degrees(array: Any, column: str, written: Writing = PLAIN) -> NDArray[np.float64]:
     """Degrees of an Arrow array; float64, NaN for what is missing or not a number.
 
     Raises:
@@ -38,7 +40,7 @@ def arrow_degrees(array: Any, column: str) -> NDArray[np.float64]:
         return np.asarray(floats, dtype=np.float64)
     if pa.types.is_date(array.type) or pa.types.is_timestamp(array.type):
         raise InputError(f"The column {column[:80]!r} holds times, not degrees.")
-    return _numbers(arrow_order_keys(array, column))
+    return _numbers(arrow_order_keys(array, column, replace(written, time_format=None)))
 
 
 def _numbers(keys: OrderKeys) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pathveil.errors import InputError, PathveilError
+from pathveil.errors import InputError, ParameterError, PathveilError
 from pathveil.raw.sources.databases.addresses import (
     file_kind,
     named_database,
@@ -12,32 +12,44 @@ from pathveil.raw.sources.databases.addresses import (
     refuse_query,
 )
 from pathveil.raw.sources.raw_rows import Source
+from pathveil.raw.sources.text_file import DEFAULT_ENCODING, is_zip
 
 _PARQUET_MAGIC = b"PAR1"
+_OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 _PARQUET_NAMES = (".parquet", ".pq")
 _WILD = "*?["
 
 
-def open_source(source: Any, *, query: str | None = None, table: str | None = None) -> Source:
-    """Open a file, a database or wrap a table.
+def open_source(
+    source: Any,
+    *,
+    query: str | None = None,
+    table: str | None = None,
+    encoding: str = DEFAULT_ENCODING,
+) -> Source:
+    """Open a file, a database or wrap a table. Looks at names and types of columns only.
 
     Args:
-        source: the path of a CSV or Parquet file, a folder or a pattern of Parquet files, a
-            database, or an object with ``__arrow_c_stream__``.
+        source: the path of a CSV file (also packed), an Excel workbook or a Parquet file, a
+            folder or a pattern of Parquet files, a database, or an object with
+            ``__arrow_c_stream__``.
         query: which rows of a database to read.
-        table: the table of a database, instead of a query.
+        table: the table of a database, instead of a query; or the sheet of a workbook.
+        encoding: of a CSV file.
 
     Raises:
         ParameterError: if a database is given without a query or a table, or one of these
-            without a database.
+            without a database, or an encoding without a CSV file.
         InputError: if it is none of these, or can't be opened.
     """
     if isinstance(source, str | os.PathLike):
         named = named_database(source) if isinstance(source, str) else None
         if named is not None:
+            refuse_encoding(encoding)
             return open_database(*named, query, table)
-        return _open_file(Path(source), query, table)
+        return _open_file(Path(source), query, table, encoding)
     refuse_query(query, table)
+    refuse_encoding(encoding)
     from pathveil.raw.sources.arrow_table import ArrowStream
     from pathveil.raw.sources.pandas_frame import PandasFrame
 
@@ -51,22 +63,47 @@ def open_source(source: Any, *, query: str | None = None, table: str | None = No
     return ArrowStream(source)
 
 
-def _open_file(path: Path, query: str | None, table: str | None) -> Source:
+def refuse_encoding(encoding: str) -> None:
+    """Refuse an encoding for what says itself how it is encoded.
+
+    Raises:
+        ParameterError: if there is one.
+    """
+    if encoding != DEFAULT_ENCODING:
+        raise ParameterError(
+            "An encoding is for CSV files only; other files, databases and tables say theirs "
+            "themselves: leave it out."
+        )
+
+
+def _open_file(path: Path, query: str | None, table: str | None, encoding: str) -> Source:
     from pathveil.raw.sources.csv_file import CsvFile
+    from pathveil.raw.sources.excel_sheet import ExcelSheet, is_workbook
     from pathveil.raw.sources.parquet_file import ParquetFiles
 
     try:
         if several := parquet_files(path):
             refuse_query(query, table)
+            refuse_encoding(encoding)
             return ParquetFiles(several, root=_root_of(path), label=str(path))
         if kind := file_kind(path):
+            refuse_encoding(encoding)
             return open_database(kind, os.fspath(path), query, table)
-        refuse_query(query, table)
         with path.open("rb") as file:
             magic = file.read(len(_PARQUET_MAGIC))
+        if is_zip(magic) and is_workbook(path):
+            refuse_query(query, None)
+            refuse_encoding(encoding)
+            return ExcelSheet(path, table)
+        refuse_query(query, table)
+        if magic == _OLD_EXCEL:
+            raise InputError(
+                f"{path} is a workbook of an old Excel; save it as .xlsx, Parquet or CSV."
+            )
         if magic == _PARQUET_MAGIC or path.suffix.lower() in _PARQUET_NAMES:
+            refuse_encoding(encoding)
             return ParquetFiles([path])
-        return CsvFile(path)
+        return CsvFile(path, encoding)
     except OSError as error:
         raise InputError(f"Can't read {path}: {error.strerror or 'unknown failure'}.") from None
     except ValueError as error:

@@ -69,11 +69,11 @@ def _number(data: NDArray[np.uint8], start: int, stop: int) -> tuple[int, np.uin
     negative = start < stop and data[start] == _MINUS
     if start < stop and (data[start] == _MINUS or data[start] == _PLUS):
         start += 1
-    before = _digits_from(data, start, stop)
+    before = digits_from(data, start, stop)
     end = start + before
     after = 0
     if end < stop and data[end] == _POINT:
-        after = _digits_from(data, end + 1, stop)
+        after = digits_from(data, end + 1, stop)
         end += 1 + after
     shift = 0
     if before + after == 0:
@@ -85,7 +85,7 @@ def _number(data: NDArray[np.uint8], start: int, stop: int) -> tuple[int, np.uin
     good, integer = _integer_part(data, start, before, before + after, before + shift)
     if not good:
         return 0, UNREADABLE
-    fraction = _fraction_part(data, start, before, before + after, before + shift)
+    fraction = fraction_part(data, start, before, before + after, before + shift)
     if not negative:
         return integer, np.uint64(fraction)
     if fraction == 0:
@@ -94,7 +94,8 @@ def _number(data: NDArray[np.uint8], start: int, stop: int) -> tuple[int, np.uin
 
 
 @njit(cache=True, nogil=True)
-def _digits_from(data: NDArray[np.uint8], start: int, stop: int) -> int:
+def digits_from(data: NDArray[np.uint8], start: int, stop: int) -> int:
+    """How many digits follow each other from here."""
     end = start
     while end < stop and _0 <= data[end] <= _9:
         end += 1
@@ -109,7 +110,7 @@ def _exponent(data: NDArray[np.uint8], start: int, stop: int) -> tuple[bool, int
     negative = start < stop and data[start] == _MINUS
     if start < stop and (data[start] == _MINUS or data[start] == _PLUS):
         start += 1
-    if start == stop or _digits_from(data, start, stop) != stop - start:
+    if start == stop or digits_from(data, start, stop) != stop - start:
         return False, 0
     value = 0
     for i in range(start, stop):
@@ -140,9 +141,7 @@ def _integer_part(
 
 
 @njit(cache=True, nogil=True)
-def _fraction_part(
-    data: NDArray[np.uint8], start: int, before: int, digits: int, point: int
-) -> int:
+def fraction_part(data: NDArray[np.uint8], start: int, before: int, digits: int, point: int) -> int:
     """The first 18 digits after the (shifted) point."""
     if point >= digits:
         return 0
@@ -156,12 +155,12 @@ def _fraction_part(
 @njit(cache=True, nogil=True)
 def _timestamp(data: NDArray[np.uint8], start: int, stop: int) -> tuple[int, np.uint64, bool]:
     """``YYYY-MM-DD[Thh:mm[:ss[.digits]][zone]]`` as seconds since 1970 in UTC; has it no zone?"""
-    year = _number_of_width(data, start, stop, 4)
-    month = _number_of_width(data, start + 5, stop, 2)
-    day = _number_of_width(data, start + 8, stop, 2)
-    if year < 0 or not 1 <= month <= 12 or not 1 <= day <= _days_in_month(year, month):
+    year = number_of_width(data, start, stop, 4)
+    month = number_of_width(data, start + 5, stop, 2)
+    day = number_of_width(data, start + 8, stop, 2)
+    if year < 0 or not 1 <= month <= 12 or not 1 <= day <= days_in_month(year, month):
         return 0, UNREADABLE, False
-    seconds = _days_since_1970(year, month, day) * 86_400
+    seconds = days_since_1970(year, month, day) * 86_400
     at = start + 10
     if at == stop:
         return seconds, TIMESTAMP, True
@@ -170,7 +169,7 @@ def _timestamp(data: NDArray[np.uint8], start: int, stop: int) -> tuple[int, np.
     good, at, time, fraction = _time_of_day(data, at + 1, stop)
     if not good:
         return 0, UNREADABLE, False
-    good, offset = _zone(data, at, stop)
+    good, offset = zone(data, at, stop)
     if not good:
         return 0, UNREADABLE, False
     return seconds + time - offset, np.uint64(fraction) | TIMESTAMP, at == stop
@@ -179,28 +178,28 @@ def _timestamp(data: NDArray[np.uint8], start: int, stop: int) -> tuple[int, np.
 @njit(cache=True, nogil=True)
 def _time_of_day(data: NDArray[np.uint8], at: int, stop: int) -> tuple[bool, int, int, int]:
     """``hh:mm[:ss[.digits]]``: (good, where it ends, seconds, fraction)."""
-    hour = _number_of_width(data, at, stop, 2)
-    minute = _number_of_width(data, at + 3, stop, 2)
+    hour = number_of_width(data, at, stop, 2)
+    minute = number_of_width(data, at + 3, stop, 2)
     if not 0 <= hour <= 23 or not 0 <= minute <= 59 or data[at + 2] != _COLON:
         return False, at, 0, 0
     at += 5
     second = fraction = 0
     if at < stop and data[at] == _COLON:
-        second = _number_of_width(data, at + 1, stop, 2)
+        second = number_of_width(data, at + 1, stop, 2)
         if not 0 <= second <= 60:
             return False, at, 0, 0
         at += 3
         if at < stop and (data[at] == _POINT or data[at] == _COMMA):
-            digits = _digits_from(data, at + 1, stop)
+            digits = digits_from(data, at + 1, stop)
             if digits == 0:
                 return False, at, 0, 0
-            fraction = _fraction_part(data, at + 1, digits, digits, 0)
+            fraction = fraction_part(data, at + 1, digits, digits, 0)
             at += 1 + digits
     return True, at, hour * 3_600 + minute * 60 + second, fraction
 
 
 @njit(cache=True, nogil=True)
-def _zone(data: NDArray[np.uint8], at: int, stop: int) -> tuple[bool, int]:
+def zone(data: NDArray[np.uint8], at: int, stop: int) -> tuple[bool, int]:
     """Nothing, ``Z``, ``±hh``, ``±hhmm`` or ``±hh:mm``, as seconds east of Greenwich."""
     if at == stop:
         return True, 0
@@ -209,11 +208,11 @@ def _zone(data: NDArray[np.uint8], at: int, stop: int) -> tuple[bool, int]:
     if data[at] != _PLUS and data[at] != _MINUS:
         return False, 0
     east = data[at] == _PLUS
-    hour, minute = _number_of_width(data, at + 1, stop, 2), 0
+    hour, minute = number_of_width(data, at + 1, stop, 2), 0
     at += 3
     if at < stop:
         at += 1 if data[at] == _COLON else 0
-        minute = _number_of_width(data, at, stop, 2)
+        minute = number_of_width(data, at, stop, 2)
         at += 2
     if at != stop or not 0 <= hour <= 23 or not 0 <= minute <= 59:
         return False, 0
@@ -222,9 +221,9 @@ def _zone(data: NDArray[np.uint8], at: int, stop: int) -> tuple[bool, int]:
 
 
 @njit(cache=True, nogil=True)
-def _number_of_width(data: NDArray[np.uint8], start: int, stop: int, width: int) -> int:
+def number_of_width(data: NDArray[np.uint8], start: int, stop: int, width: int) -> int:
     """The number written in exactly ``width`` digits, or -1."""
-    if start + width > stop or _digits_from(data, start, start + width) != width:
+    if start + width > stop or digits_from(data, start, start + width) != width:
         return -1
     value = 0
     for i in range(start, start + width):
@@ -233,7 +232,8 @@ def _number_of_width(data: NDArray[np.uint8], start: int, stop: int, width: int)
 
 
 @njit(cache=True, nogil=True)
-def _days_in_month(year: int, month: int) -> int:
+def days_in_month(year: int, month: int) -> int:
+    """28 to 31."""
     if month == 2:
         leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
         return 29 if leap else 28
@@ -241,7 +241,7 @@ def _days_in_month(year: int, month: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _days_since_1970(year: int, month: int, day: int) -> int:
+def days_since_1970(year: int, month: int, day: int) -> int:
     """Days of the proleptic Gregorian calendar, with years counted from March."""
     if month <= 2:
         year -= 1

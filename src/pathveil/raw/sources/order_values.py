@@ -9,10 +9,15 @@ A value is read from its text, on its own:
   a leap second ``:60`` is the second after;
 - anything else, a null included, is malformed. Spaces and tabs around the value are ignored.
 
+With a time format (`time_formats`) text is read by that, and nothing else; with a decimal comma
+(`writing`) the point of a number is a comma. Both are public choices for the whole column.
+
 Numbers come before timestamps if somebody mixes them. Natively typed columns (integers, dates,
 timestamps) give what their text would give; floats and decimals go through their text.
 """
 
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,14 +27,19 @@ from pathveil.errors import InputError
 from pathveil.raw.sources.order_text import LARGEST, ONE, TIMESTAMP, parse_order
 from pathveil.raw.sources.text_columns import UNREADABLE, OrderKeys, Texts
 from pathveil.raw.sources.text_values import decoded, is_text, text_buffers
+from pathveil.raw.sources.time_formats import NAMED, TimeFormat
+from pathveil.raw.sources.writing import PLAIN, Writing
 
 FIRST_SECOND = -62_167_219_200  # 0000-01-01T00:00:00Z
 LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z
 _TICKS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-def text_order_keys(texts: Texts) -> OrderKeys:
+def text_order_keys(texts: Texts, written: Writing = PLAIN) -> OrderKeys:
     """Read order values from their text."""
+    if written.time_format is not None:
+        return written.time_format.order_keys(texts)
+    texts = written.with_points(texts)
     integer = np.empty(len(texts), dtype=np.int64)
     rest = np.empty(len(texts), dtype=np.uint64)
     zoneless = np.zeros(len(texts), dtype=np.bool_)
@@ -37,12 +47,13 @@ def text_order_keys(texts: Texts) -> OrderKeys:
     return OrderKeys(integer, None if plain else rest, None if plain else zoneless)
 
 
-def arrow_order_keys(array: Any, column: str) -> OrderKeys:
+def arrow_order_keys(array: Any, column: str, written: Writing = PLAIN) -> OrderKeys:
     """Read the order values of an Arrow array.
 
     Args:
         array: an Arrow array of any type that can hold an order.
         column: its name, for the error.
+        written: how text is written. A number has none that a time format could fit.
 
     Raises:
         InputError: if the type can't be an order (a boolean, a list, a struct …).
@@ -51,18 +62,22 @@ def arrow_order_keys(array: Any, column: str) -> OrderKeys:
 
     array = decoded(array)
     kind = array.type
-    if pa.types.is_integer(kind):
-        return _integer_keys(array)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _time_keys(array)
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        if pa.types.is_float16(kind):
-            array = array.cast(pa.float64())
-        return text_order_keys(text_buffers(array.cast(pa.large_string())))
-    if pa.types.is_null(kind):
-        return text_order_keys(text_buffers(array.cast(pa.large_string())))
     if is_text(kind):
-        return text_order_keys(text_buffers(array))
+        return text_order_keys(text_buffers(array), written)
+    by_text = replace(written, decimal_comma=False)  # which a number's own text does not have
+    if pa.types.is_integer(kind) and written.time_format is None:
+        return _integer_keys(array)
+    if pa.types.is_float16(kind):
+        array = array.cast(pa.float64())
+    if (
+        pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_null(kind)
+        or pa.types.is_integer(kind)
+    ):
+        return text_order_keys(text_buffers(array.cast(pa.large_string())), by_text)
     raise InputError(
         f"The order column {column[:80]!r} is of type {str(kind)[:80]}; it must hold numbers, "
         "dates, timestamps, or text of these."
@@ -70,12 +85,16 @@ def arrow_order_keys(array: Any, column: str) -> OrderKeys:
 
 
 def is_order_text(text: str) -> bool:
-    """Whether a text, on its own, is a number or a timestamp."""
+    """Whether a text, on its own, is a number or a time in any of the formats that have a name."""
     data = np.frombuffer(text.encode(), dtype=np.uint8)
-    readable = text_order_keys(
-        Texts.from_offsets(np.array([0, len(data)], dtype=np.int64), data)
-    ).readable()
-    return readable is None or bool(readable[0])
+    alone = Texts.from_offsets(np.array([0, len(data)], dtype=np.int64), data)
+    found = (text_order_keys(alone, one).readable() for one in (PLAIN, *_named_writings()))
+    return any(readable is None or bool(readable[0]) for readable in found)
+
+
+@cache
+def _named_writings() -> list[Writing]:
+    return [Writing(TimeFormat.parse(name)) for name in NAMED]
 
 
 def _integer_keys(array: Any) -> OrderKeys:

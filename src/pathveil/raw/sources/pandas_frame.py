@@ -107,13 +107,14 @@ def _texts(values: Any) -> Any:
     import pyarrow as pa
 
     parts = [
-        _texts_of_piece(values[start : start + PIECE_ROWS])
+        texts_of_cells(values[start : start + PIECE_ROWS])
         for start in range(0, len(values), PIECE_ROWS)
     ]
     return pa.chunked_array(parts, pa.large_binary())
 
 
-def _texts_of_piece(values: Any) -> Any:
+def texts_of_cells(values: Any) -> Any:
+    """Cells of any kinds by their text, each on its own: an Arrow array of bytes."""
     import pyarrow as pa
 
     try:  # nothing but text: the same bytes, faster

@@ -22,6 +22,7 @@ _ENDINGS: dict[str, Kind] = {
     ".sqlite3": "sqlite",
     ".db": "sqlite",
 }
+WORKBOOKS = (".xlsx", ".xlsm")  # whose sheets are named like tables
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _DUCKDB_MAGIC, _DUCKDB_MAGIC_AT = b"DUCK", 8
 
@@ -115,7 +116,8 @@ def check_request(source: str, query: str | None, table: str | None) -> None:
         except (OSError, ValueError):
             return  # reading will say why
     if kind is None:
-        refuse_query(query, table)
+        is_sheet = Path(source).suffix.lower() in WORKBOOKS
+        refuse_query(query, None if is_sheet else table)
     else:
         checked_query(query, table)
 
@@ -134,6 +136,6 @@ def refuse_query(query: str | None, table: str | None) -> None:
     """
     if query is not None or table is not None:
         raise ParameterError(
-            "A query or a table is for databases only (postgresql://…, duckdb:FILE, sqlite:FILE); "
-            "leave it out for other files and tables."
+            "A query or a table is for databases only (postgresql://…, duckdb:FILE, sqlite:FILE), "
+            "and a table for workbooks too; leave it out for other files and tables."
         )
