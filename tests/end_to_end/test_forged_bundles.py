@@ -18,7 +18,7 @@ from tests.commands import edit_certificate, rehash
 import pathveil as pv
 from pathveil.core.noisy_tree import EstimatedTree
 from pathveil.errors import ReleaseError, UnknownVersionWarning
-from pathveil.release import bundle_tables
+from pathveil.release import bundle_tables, parquet_tables
 from pathveil.release.bundle import verify_bundle
 from pathveil.release.parquet_tables import read_parquet
 
@@ -63,7 +63,7 @@ def no_hang():
         raise TimeoutError("a command hangs")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(120)
+    signal.alarm(600)
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
@@ -259,6 +259,49 @@ def test_a_small_file_of_many_rows_is_refused_before_it_is_unpacked(tmp_path, mo
     monkeypatch.setattr(pq.ParquetFile, "read", None)
     with pytest.raises(ReleaseError, match="would unpack to"):
         pv.read_release(out)
+
+
+def varint(number, length=1):
+    """A number as Thrift writes it, in at least so many bytes."""
+    number, written = 2 * number, []
+    while number or len(written) < length:
+        written.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*written[:-1], written[-1] & 127])
+
+
+def lie_at_the_end(path, wrong):
+    """Change what a Parquet file says at its end, and nothing else."""
+    content = path.read_bytes()
+    size = int.from_bytes(content[-8:-4], "little")
+    end = content[-8 - size : -8]
+    for true, false in wrong.items():
+        end = end.replace(varint(true), varint(false, len(varint(true))))
+    path.write_bytes(content[: -8 - size] + end + content[-8:])
+
+
+@pytest.mark.parametrize("name", [bundle_tables.TREE, bundle_tables.TRAJECTORIES])
+def test_what_a_table_unpacks_to_is_not_believed_from_its_end(tmp_path, monkeypatch, name):
+    """What is allocated stands before the pages, of which the end knows nothing."""
+    out = published().write(tmp_path / "out")
+    path, many = out / name, 1 << 20
+    rows = pq.read_table(path).take(pa.array(np.zeros(many, np.int64)))
+    one_page = {"data_page_size": 1 << 30, "write_batch_size": many, "max_rows_per_page": many}
+    pq.write_table(rows, path, compression="zstd", use_dictionary=False, **one_page)
+    group = pq.ParquetFile(path).metadata.row_group(0)
+    columns = [group.column(number) for number in range(group.num_columns)]
+    sizes = {column.total_uncompressed_size: 100 for column in columns}
+    lie_at_the_end(path, {many: 3, **{column.num_values: 3 for column in columns}, **sizes})
+    rehash(out)
+    assert path.stat().st_size < 1 << 20
+    believed = pq.ParquetFile(path).metadata
+    assert believed.num_rows == 3
+    assert all(believed.row_group(0).column(n).num_values == 3 for n in range(len(columns)))
+    assert believed.row_group(0).column(0).total_uncompressed_size == 100
+    monkeypatch.setattr(parquet_tables, "UNPACKED_FREE", 1 << 20)
+    monkeypatch.setattr(parquet_tables, "UNPACKED_TIMES", 1)
+    with pytest.raises(ReleaseError, match="would unpack to"):
+        verify_bundle(out)
 
 
 def test_a_label_that_occurs_often_is_unpacked_once(tmp_path):

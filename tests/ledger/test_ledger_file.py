@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from pathveil.ledger import postgresql_store, sqlite_store, standing
 from pathveil.ledger.books import MOST_UNUSED, Books
 from pathveil.ledger.chain import Chain
 from pathveil.ledger.charges import Account
-from pathveil.ledger.entries import Charged, Defined, Opened
+from pathveil.ledger.entries import Charged, Defined, Opened, Row
 from pathveil.ledger.ledger import Ledger
 from pathveil.ledger.standing import Standing
 
@@ -123,6 +123,61 @@ def test_two_bind_mounts_of_a_ledger_have_one_limit(private_mounts, tmp_path):
     assert done.returncode == 0, done.stderr.decode()
     assert int(done.stdout) == 10
     assert ledger.books().dataset("taps").spent_ever() == 1
+
+
+class KilledError(Exception):
+    pass
+
+
+def killed_while_it_writes(path, more_rows):
+    """What kill -9 leaves: the journal, synced if many rows are written, and the first page or not.
+
+    Returns the file's first page as it would be if the disk had got that, too.
+    """
+    journal = path.with_name("ledger.db-journal")
+    rows = [(number, "z" * 3000) for number in range(100, 100 + more_rows)]
+    with suppress(KilledError), sqlite_store.SqliteStore(path).exclusive() as turn:
+        turn._connection.execute("PRAGMA cache_size = 2")
+        turn.append(Row(99, "entry", "hash"), None)
+        turn._connection.executemany("INSERT INTO pathveil_totals VALUES (?, ?)", rows)
+        shutil.copy(journal, path.parent / "kept")
+        first_page = path.read_bytes()[:4096]
+        raise KilledError  # what was written of other pages is undone
+    (path.parent / "kept").rename(journal)
+    return first_page
+
+
+@pytest.mark.parametrize("wrote", ["nobody", "this path", "the other path"])
+@pytest.mark.parametrize("has_first_page", [True, False])
+@pytest.mark.parametrize("more_rows", [0, 300])
+def test_a_journal_that_a_killed_run_left_undoes_no_charge_of_others(
+    tmp_path, wrote, has_first_page, more_rows
+):
+    """Beside the one path lies a journal of which the other knows nothing."""
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    here, there = (tmp_path / name / "ledger.db" for name in ("one", "other"))
+    pv.Ledger.open(here).init("taps", "2")
+    os.link(here, there)
+    pv.Ledger.open(here if wrote == "this path" else there).dataset("taps").charge(ONE)
+    first_page = killed_while_it_writes(here, more_rows)
+    if has_first_page:
+        with here.open("r+b") as file:
+            file.write(first_page)
+    one, other = pv.Ledger.open(here), pv.Ledger.open(there)
+    if wrote == "the other path":
+        other.dataset("taps").charge(ONE)
+        if more_rows:  # else it was not synced, and SQLite takes no notice of it
+            for act in (one.chain, lambda: one.dataset("taps").charge(ONE)):
+                with pytest.raises(LedgerError, match="The journal would undo that"):
+                    act()
+            (tmp_path / "one" / "ledger.db-journal").unlink()
+    else:
+        one.dataset("taps").charge(ONE)
+    assert one.books().dataset("taps").spent_ever() == 2
+    for ledger in (one, other):
+        with pytest.raises(LedgerError, match="Nothing was charged"):
+            ledger.dataset("taps").charge(ONE)
 
 
 def test_a_ledger_has_a_rollback_journal_and_nothing_beside_it(tmp_path):

@@ -4,7 +4,7 @@ Locks are the operating system's, on the file itself: they go when a process goe
 and they hold by whatever path the file is opened. That is why there is no write-ahead log: its
 locks are in a file beside the database, so two mounts of the one file would have two sets of
 them, and both could spend the same budget. A commit that a killed process did not finish is
-rolled back by whoever opens the file next.
+rolled back by whoever opens the file next by the same path, unless others wrote since by another.
 
 A trigger, a view or another constraint could make an insert do something else than insert, so
 nothing is in the file but our two tables, spelled as we spell them.
@@ -21,6 +21,7 @@ from urllib.parse import quote
 from pathveil.errors import LedgerError
 from pathveil.folders import new_parents
 from pathveil.ledger.entries import Row
+from pathveil.ledger.left_journal import begin_by_path, check_left_journal
 from pathveil.ledger.store import NOTHING_ADDED, Glance
 
 _WAIT_SECONDS = 60
@@ -100,7 +101,7 @@ class SqliteStore:
         with self._explained(), closing(self._connect()) as connection:
             self._tables(connection)  # another program's database stays as it is
             _use_rollback_journal(connection)
-            connection.execute("BEGIN IMMEDIATE")
+            begin_by_path(connection, self._path)
             try:
                 yield self._prepared(connection, create=create)
                 connection.execute("COMMIT")
@@ -186,6 +187,7 @@ class SqliteStore:
             raise LedgerError(f"Can't make {self.label}: {reason}.") from None
 
     def _connect(self, how: str = "mode=rw") -> sqlite3.Connection:
+        check_left_journal(self._path, self.label)
         address = f"file:{quote(str(self._path))}?{how}"
         connection = sqlite3.connect(
             address, uri=True, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False

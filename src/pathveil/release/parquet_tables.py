@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from pathveil.errors import ReleaseError
 from pathveil.promise.certificate import NOT_PRIVATE
-from pathveil.release.plain_files import MIB
+from pathveil.release.parquet_pages import PagesError, pages
+from pathveil.release.plain_files import MIB, open_plain
 
 # The tables of real releases unpack to ten times their files; noise does not compress.
 UNPACKED_FREE, UNPACKED_TIMES = 128 * MIB, 64
@@ -46,7 +47,7 @@ def read_parquet(path: Path, schema: Any) -> Any:
             table = file.read()
     except KeyError:
         raise ReleaseError(f"{path} does not have the columns of a release.") from None
-    except (pa.ArrowException, OSError, UnicodeDecodeError):  # the name of a column is no text
+    except (pa.ArrowException, PagesError, OSError, UnicodeDecodeError):  # a name may be no text
         raise ReleaseError(f"{path} is not a readable Parquet file.") from None
     if any(column.null_count for column in table.columns):
         raise ReleaseError(f"{path} does not have the columns of a release.")
@@ -91,11 +92,22 @@ def _check_unpacked(path: Path, metadata: Any) -> None:
         for group in range(metadata.num_row_groups)
         for column in range(metadata.num_columns)
     ]
+    if any(column.num_values < 0 for column in columns) or metadata.num_rows < 0:
+        raise ReleaseError(f"{path} is not a readable Parquet file.")
     values = max(sum(column.num_values for column in columns), metadata.num_rows)
     packed = sum(column.total_uncompressed_size for column in columns)
-    most = UNPACKED_FREE + UNPACKED_TIMES * path.stat().st_size
-    if not 0 <= max(8 * values, packed) <= most or any(column.num_values < 0 for column in columns):
+    _check_size(path, max(8 * values, packed))
+    # What it says at its end may be a lie; what is allocated stands before the pages.
+    values = packed = 0
+    with open_plain(path) as file:
+        for page in pages(file, metadata):
+            values, packed = values + page.values, packed + page.unpacked
+            _check_size(path, max(8 * values, packed))
+
+
+def _check_size(path: Path, size: int) -> None:
+    if size > UNPACKED_FREE + UNPACKED_TIMES * path.stat().st_size:
         raise ReleaseError(
-            f"{path} would unpack to {max(8 * values, packed) >> 20:,} MiB, far more than noisy "
-            "counts can: it was not written by pathveil."
+            f"{path} would unpack to {size >> 20:,} MiB or more, far more than noisy counts can: "
+            "it was not written by pathveil."
         )
