@@ -17,7 +17,7 @@ from bench.baselines.markov import publish_markov
 from bench.baselines.ngram import publish_ngram
 from pathveil import TrajectoryDatabase, publish, simulate_week
 from pathveil.core.paths import WeightedPaths
-from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.compared import EmptyRelease, Figures
 from pathveil.trials.evaluation.random_queries import paper_queries, single_location_queries
 from pathveil.trials.evaluation.scores import (
     average_relative_error,
@@ -43,7 +43,7 @@ class Yardstick:
     """The raw side: what every release is measured against, computed once."""
 
     def __init__(self, database: TrajectoryDatabase) -> None:
-        self.database, self.raw = database, Side(database)
+        self.database, self.raw = database, Figures(database)
         size = len(database.universe)
         self.queries = [
             *paper_queries(size, HEIGHT, queries=QUERIES, seed=0),
@@ -52,7 +52,7 @@ class Yardstick:
 
     def figures(self, release: WeightedPaths) -> Iterator[float]:
         """Query errors (four subsets, single), true positives, τ, four divergences."""
-        raw, it = self.raw, Side(release)
+        raw, it = self.raw, Figures(release)
         for queries in self.queries:
             yield average_relative_error(raw.answers(queries), it.answers(queries), raw.size)
         found, wanted = it.patterns(TOP[-1]), raw.patterns(TOP[-1])

@@ -13,7 +13,7 @@ import numpy as np
 
 from bench.accuracy import HEIGHT, METHODS, load
 from pathveil import TrajectoryDatabase
-from pathveil.trials.evaluation.compared import Side
+from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.measures import Measure, measures
 from pathveil.trials.reproduction.datasets import Columns, named
 
@@ -53,13 +53,13 @@ def compare(
     database: TrajectoryDatabase, title: str, epsilon: str, methods: list[str], runs: int
 ) -> Iterator[str]:
     """Print a table; yield the losses of the calibrated method."""
-    raw = Side(database)
+    raw = Figures(database)
     every = list(measures(database, HEIGHT, QUERIES, PATTERNS, 0))
     figures: dict[str, np.ndarray] = {}
     for method in methods:
         values = []
         for _ in range(1 if method == "empty" else runs):
-            released = Side(METHODS[method](database, epsilon))
+            released = Figures(METHODS[method](database, epsilon))
             values.append([measure.compute(raw, released) for measure in every])
         figures[method] = np.mean(values, axis=0)
     print(f"\n### {title}, ε = {epsilon}\n")

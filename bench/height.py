@@ -12,7 +12,7 @@ import numpy as np
 
 from bench.accuracy import line, load
 from pathveil import TrajectoryDatabase, publish
-from pathveil.trials.evaluation.compared import Side
+from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.random_queries import queries_from_trajectories
 from pathveil.trials.evaluation.scores import average_relative_error, jensen_shannon, match_patterns
 
@@ -22,11 +22,11 @@ HEADER = ["data", "method", "height", "queries", f"TP {TOP}", "visits", "transit
 
 
 def figures(
-    database: TrajectoryDatabase, raw: Side, height: str, method: str
+    database: TrajectoryDatabase, raw: Figures, height: str, method: str
 ) -> tuple[int, list[float]]:
     """The height that came out, and the measures."""
     release = publish(database, epsilon="1", height=height, method=method)
-    it = Side(release)
+    it = Figures(release)
     # One set of questions for all heights: up to 12 locations of a random trajectory.
     queries = queries_from_trajectories(database, longest=12, queries=QUERIES, seed=0)
     return release.parameters.height, [
@@ -49,7 +49,7 @@ def main() -> None:
     line(["---"] * len(HEADER))
     for name in options.datasets:
         database = load(name)
-        raw = Side(database)
+        raw = Figures(database)
         for method in options.methods:
             for height in options.heights:
                 runs = [figures(database, raw, height, method) for _ in range(options.runs)]

@@ -21,7 +21,7 @@ from pathveil import Release, TrajectoryDatabase, Universe, publish, simulate_we
 from pathveil.core import thresholds
 from pathveil.core.paths import WeightedPaths
 from pathveil.release.views import ZoneView
-from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.compared import EmptyRelease, Figures
 from pathveil.trials.evaluation.random_queries import paper_queries, single_location_queries
 from pathveil.trials.evaluation.scores import average_relative_error, jensen_shannon
 from pathveil.trials.reproduction.datasets import Columns, named
@@ -51,7 +51,7 @@ class Yardstick:
     def __init__(self, database: TrajectoryDatabase, taxonomy: Taxonomy) -> None:
         self.database, self.taxonomy = database, taxonomy
         self.extended = taxonomy.extend(database.universe)
-        self.raw, self.zones = Side(database), Side(self.zoned(database))
+        self.raw, self.zones = Figures(database), Figures(self.zoned(database))
         self.queries = _queries(len(database.universe)), _queries(len(taxonomy))
 
     def zoned(self, released: WeightedPaths) -> ZoneView:
@@ -64,7 +64,7 @@ class Yardstick:
             (self.raw, released, self.queries[0], both),
             (self.zones, zones, self.queries[1], True),
         ):
-            side = Side(it)
+            side = Figures(it)
             for some in queries:
                 yield (
                     average_relative_error(raw.answers(some), side.answers(some), raw.size)
@@ -74,7 +74,7 @@ class Yardstick:
         paths = released.paths()
         for length in (2, 3, 4):
             yield paths.weights[paths.lengths >= length].sum() / self.raw.size
-        yield jensen_shannon(self.raw.lengths, Side(released).lengths)
+        yield jensen_shannon(self.raw.lengths, Figures(released).lengths)
         visits = np.repeat(paths.weights, paths.lengths)
         told = (paths.codes < len(self.database.universe)) & both
         yield visits[told].sum() / max(visits.sum(), 1)

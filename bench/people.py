@@ -17,7 +17,7 @@ import numpy as np
 
 from bench.accuracy import line, load
 from pathveil import Release, TrajectoryDatabase, publish, read_trajectories
-from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.compared import EmptyRelease, Figures
 from pathveil.trials.evaluation.random_queries import queries_from_trajectories
 from pathveil.trials.evaluation.scores import average_relative_error, jensen_shannon, match_patterns
 from pathveil.trials.reproduction.datasets import find_data
@@ -63,10 +63,10 @@ class Yardstick:
 
     def __init__(self, name: str) -> None:
         database = load(name)
-        self.raw, self.empty = Side(database), Side(EmptyRelease(database.universe))
+        self.raw, self.empty = Figures(database), Figures(EmptyRelease(database.universe))
         self.queries = queries_from_trajectories(database, longest=3, queries=QUERIES, seed=0)
 
-    def against_all(self, it: Side, *, is_history: bool) -> list[float | None]:
+    def against_all(self, it: Figures, *, is_history: bool) -> list[float | None]:
         """Visits, transitions; and (not for histories) trips, queries, top patterns."""
         raw = self.raw
         told: list[float | None] = [
@@ -83,7 +83,7 @@ class Yardstick:
             match_patterns(raw.patterns(TOP), it.patterns(TOP)).true_positives,
         ]
 
-    def against_bounded(self, bounded: Side, it: Side) -> list[float | None]:
+    def against_bounded(self, bounded: Figures, it: Figures) -> list[float | None]:
         """Visits and queries."""
         error = average_relative_error(
             bounded.answers(self.queries), it.answers(self.queries), bounded.size
@@ -110,7 +110,7 @@ def main() -> None:
         nothing = yardstick.against_all(yardstick.empty, is_history=False)
         line(["nothing at all", "", "", "0", "empty", *cells(nothing), "–", "–"])
         for strategy, most, epsilon, database in strategies(name):
-            bounded, is_history = Side(database), strategy == HISTORY
+            bounded, is_history = Figures(database), strategy == HISTORY
             head = [strategy, str(most), str(epsilon), f"{len(database):,}"]
             own = yardstick.against_all(bounded, is_history=is_history)
             if epsilon == EPSILON:
@@ -121,7 +121,7 @@ def main() -> None:
                     release: Release = publish(
                         database, epsilon=epsilon, height=HEIGHT, method=method
                     )
-                    it = Side(release)
+                    it = Figures(release)
                     runs.append(
                         yardstick.against_all(it, is_history=is_history)
                         + yardstick.against_bounded(bounded, it)

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from pathveil import Parameters, TrajectoryDatabase
+from pathveil.trials.forecasting.data_size import DataSize, size_of
 from pathveil.trials.forecasting.forecast import Run, forecast, measured_runs
-from pathveil.trials.forecasting.shape import Shape, shape_of
 from pathveil.trials.reproduction.datasets import Columns, named
 
 HEIGHT = 12
@@ -58,7 +58,7 @@ def _sample(database: TrajectoryDatabase, size: int) -> TrajectoryDatabase:
 
 def _compared(database: TrajectoryDatabase, method: str, epsilon: str, runs: int) -> Iterator[str]:
     size = len(database.universe)
-    shape = shape_of(database)
+    shape = size_of(database)
     wanted = Parameters.choose(
         epsilon=epsilon, height=1, universe_size=1, method="full"
     ).budget.epsilon
@@ -68,7 +68,7 @@ def _compared(database: TrajectoryDatabase, method: str, epsilon: str, runs: int
             epsilon=wanted * multiple, height=HEIGHT, universe_size=size, method=method
         )
 
-    expected = Shape.expected(shape.trajectories, round(shape.mean_length, 1), size)
+    expected = DataSize.expected(shape.trajectories, round(shape.mean_length, 1), size)
     guesses, truths, seconds = [], [], []
     for _ in range(runs):
         start = time.perf_counter()

@@ -37,7 +37,7 @@ from bench.regime_simulators import KEPT_BACK, OPEN, World
 from bench.scoreboard import OWN, own_queries
 from bench.single_tables import SingleTables
 from pathveil import TrajectoryDatabase, publish
-from pathveil.trials.evaluation.compared import Side
+from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.measures import Measure, measures
 from pathveil.trials.evaluation.scores import average_relative_error
 
@@ -103,7 +103,7 @@ class Examined:
     def __init__(self, world: World, queries: int = QUERIES) -> None:
         self.database = world.database(with_map=False)
         self._with_map = world.database(with_map=True)
-        self.raw = Side(self.database)
+        self.raw = Figures(self.database)
         own = {k: own_queries(self.database, k, queries // 4) for k in OWN}
         self.measures = [
             *measures(self.database, HEIGHT, queries, PATTERNS, 0),
@@ -153,7 +153,7 @@ class Examined:
     def _means(self, make, runs: int) -> dict[str, float]:
         values = []
         for _ in range(runs):
-            released = Side(make())
+            released = Figures(make())
             values.append([measure.compute(self.raw, released) for measure in self.measures])
         means = np.mean(values, axis=0).tolist()
         return {m.key: mean for m, mean in zip(self.measures, means, strict=True)}

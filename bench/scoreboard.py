@@ -21,7 +21,7 @@ from bench.accuracy import HEIGHT, METHODS, QUERIES, line, load
 from pathveil import TrajectoryDatabase
 from pathveil.core.paths import WeightedPaths
 from pathveil.errors import InputError
-from pathveil.trials.evaluation.compared import Side
+from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.random_queries import (
     SUBSETS,
     Queries,
@@ -48,14 +48,14 @@ class Scoreboard:
     """
 
     def __init__(self, database: TrajectoryDatabase, queries: int = QUERIES // SUBSETS) -> None:
-        self.database, self.raw = database, Side(database)
+        self.database, self.raw = database, Figures(database)
         subsets = paper_queries(len(database.universe), HEIGHT, queries=SUBSETS * queries)
         own = (own_queries(database, locations, queries) for locations in OWN)
         self._questions = (subsets[0], subsets[-1], *own)
 
     def score(self, release: WeightedPaths) -> NDArray[np.float64]:
         """All columns; NaN where nobody's trajectory has so many locations."""
-        return np.array(list(self._figures(Side(release))))
+        return np.array(list(self._figures(Figures(release))))
 
     def mean_score(self, method: str, epsilon: str, runs: int) -> NDArray[np.float64]:
         """The means over runs with fresh noise; an empty release has none."""
@@ -63,7 +63,7 @@ class Scoreboard:
         scores = [self.score(METHODS[method](self.database, epsilon)) for _ in range(fresh)]
         return np.mean(scores, axis=0)
 
-    def _figures(self, it: Side) -> Iterator[float]:
+    def _figures(self, it: Figures) -> Iterator[float]:
         raw = self.raw
         for queries in self._questions:
             yield (

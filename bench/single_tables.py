@@ -20,7 +20,7 @@ from pathveil.gate.randomness import Randomness
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.pairs import pair_cells
 from pathveil.statistics.statistic import Rows
-from pathveil.trials.evaluation.compared import Side
+from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.measures import HOTSPOTS
 from pathveil.trials.evaluation.random_queries import Queries, single_location_queries
 from pathveil.trials.evaluation.scores import (
@@ -47,7 +47,7 @@ class SingleTables:
         own: questions about 1 and 2 locations of a random trajectory, or None.
     """
 
-    raw: Side
+    raw: Figures
     database: TrajectoryDatabase
     epsilon: Fraction
     own: tuple[Queries | None, Queries | None]

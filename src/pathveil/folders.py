@@ -189,7 +189,7 @@ def staged(directory: Path | Reserved) -> Iterator[Path]:
         ReleaseError: if it can't be known whether what appeared will last.
     """
     if not isinstance(directory, Reserved):
-        with reserved(directory) as place, staged(place) as staging:
+        with reserved(directory) as held, staged(held) as staging:
             yield staging
         return
     staging, target = directory.staging, directory.directory.absolute()
@@ -225,7 +225,7 @@ def staged_file(file: Path) -> Iterator[Path]:
         _sync(target.parent)
 
 
-def write_whole(file: Path, text: str) -> None:
+def write_atomically(file: Path, text: str) -> None:
     """A text file that appears whole or not at all.
 
     Raises:
@@ -314,8 +314,8 @@ def reserve(directory: Path, locations: int) -> Iterator[Reserved]:
     """
     with ExitStack() as stack:
         try:
-            place = stack.enter_context(reserved(directory))
-            place.keep_room(_BYTES + _BYTES_PER_LOCATION * locations)
+            held = stack.enter_context(reserved(directory))
+            held.keep_room(_BYTES + _BYTES_PER_LOCATION * locations)
         except BlockingIOError:
             raise ReleaseError(
                 f"Another run is writing to {directory}; choose a new folder."
@@ -323,4 +323,4 @@ def reserve(directory: Path, locations: int) -> Iterator[Reserved]:
         except OSError as error:
             raise ReleaseError(f"Can't write to {directory}: {error.strerror}.") from None
         _check_not_taken(directory)  # by a run that ended just now
-        yield place
+        yield held

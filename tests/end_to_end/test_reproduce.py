@@ -20,7 +20,7 @@ from pathveil.trials.evaluation.charts import lines
 from pathveil.trials.reproduction import paper_numbers
 from pathveil.trials.reproduction.datasets import Columns, find_data, named, simulated
 from pathveil.trials.reproduction.findings import findings
-from pathveil.trials.reproduction.plan import TOP, AccuracyCell, Plan, RuntimeCell
+from pathveil.trials.reproduction.plan import TOP, AccuracyTrial, Plan, RuntimeTrial
 from pathveil.trials.reproduction.reproduce import reproduce
 from pathveil.trials.reproduction.results import Results, Statistic
 from pathveil.trials.reproduction.runs import AccuracyResult, Bench, RuntimeResult, Truth
@@ -188,7 +188,7 @@ class Bomb:
 
 
 def test_a_worker_that_dies_is_an_error_and_not_a_hang():
-    cells = [AccuracyCell("1.0", 12, "full", run) for run in (1, 2)]
+    cells = [AccuracyTrial("1.0", 12, "full", run) for run in (1, 2)]
     with pytest.raises(ParameterError, match="--workers 1"):
         list(run_accuracy(Bomb(), cells, workers=2))
 
@@ -323,9 +323,9 @@ def test_the_plan_is_the_papers():
     assert plan.heights == tuple(paper_numbers.BY_HEIGHT)
     assert tuple(paper_numbers.BY_K) == TOP
     assert plan.queries == 40_000
-    assert len(plan.accuracy_cells()) == (5 + 4 * 7) * 2 * 5
-    assert len(set(plan.accuracy_cells())) == len(plan.accuracy_cells())
-    assert len(plan.runtime_cells()) == (6 + 5) * 2 * 5
+    assert len(plan.accuracy_trials()) == (5 + 4 * 7) * 2 * 5
+    assert len(set(plan.accuracy_trials())) == len(plan.accuracy_trials())
+    assert len(plan.runtime_trials()) == (6 + 5) * 2 * 5
 
 
 def test_the_papers_tables_agree_where_they_overlap():
@@ -405,12 +405,12 @@ PLAN = Plan.of(method="both", runs=2, queries=40, quick=False)
 def made_up(error, positives, seconds, database):
     """Results in which every figure follows a rule."""
     cells = {}
-    for cell in PLAN.accuracy_cells():
+    for cell in PLAN.accuracy_trials():
         mined = [positives(cell, k) for k in TOP] if cell.mines else []
         wrong = [k - n for k, n in zip(TOP, mined, strict=False)]
         value = error(cell)
         cells[cell] = AccuracyResult((value,) * 4, value, *map(tuple, (mined, wrong, wrong)))
-    for cell in PLAN.runtime_cells():
+    for cell in PLAN.runtime_trials():
         cells[cell] = RuntimeResult(1000 * cell.step, 10 * cell.step, seconds(cell))
     truth = Truth.of(database, queries=40, seed=0)
     why = Threshold("paper", "Because.", paper_fits=True)
@@ -480,8 +480,8 @@ def test_means_and_spreads():
 def test_results_pool_the_runs():
     one = AccuracyResult((0.1, 0.2, 0.3, 0.4), 0.5, (1,) * 5, (2,) * 5, (3,) * 5)
     other = replace(one, fixed_error=0.7, true_positives=(3,) * 5)
-    cells = {AccuracyCell("1.0", 12, "full", run): r for run, r in ((1, one), (2, other))}
-    results = Results({**cells, RuntimeCell("database", 1, "full", 1): RuntimeResult(5, 6, 7.0)})
+    cells = {AccuracyTrial("1.0", 12, "full", run): r for run, r in ((1, one), (2, other))}
+    results = Results({**cells, RuntimeTrial("database", 1, "full", 1): RuntimeResult(5, 6, 7.0)})
     assert results.fixed_error("1.0", 12, FULL).mean == pytest.approx(0.6)
     assert results.subset_error("1.0", 12, FULL, 2).mean == pytest.approx(0.3)
     assert results.true_positives("1.0", 12, FULL, 50).mean == 2
@@ -509,7 +509,7 @@ def test_full_lowers_the_error_by_a_fifth_on_msnbc():
     errors = {
         method: np.mean(
             [
-                bench.accuracy(AccuracyCell("1.0", 12, method, run)).subset_errors
+                bench.accuracy(AccuracyTrial("1.0", 12, method, run)).subset_errors
                 for run in range(1, 11)
             ],
             axis=0,

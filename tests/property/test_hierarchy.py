@@ -140,7 +140,7 @@ def paths_of_nodes(draw):
 
 @given(nodes=paths_of_nodes())
 def test_visits_and_nodes_say_the_same(nodes):
-    paths = TAXONOMY.told(nodes)
+    paths = TAXONOMY.merged(nodes)
     back = TAXONOMY.with_zones(paths)
     assert np.array_equal(back.offsets, nodes.offsets)
     assert np.array_equal(back.codes, nodes.codes)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.multisets import coded_multiset
 
-from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.compared import EmptyRelease, Figures
 from pathveil.trials.evaluation.measures import evaluate
 from pathveil.trials.evaluation.random_queries import paper_queries
 from pathveil.trials.evaluation.scores import (
@@ -120,8 +120,8 @@ def test_query_errors(raw, released, height, seed):
             )
             errors.append(abs(answer - truth) / max(truth, size / 1000))
         answers = (
-            Side(as_multiset(raw)).answers(subset),
-            Side(as_multiset(released)).answers(subset),
+            Figures(as_multiset(raw)).answers(subset),
+            Figures(as_multiset(released)).answers(subset),
         )
         assert average_relative_error(*answers, size) == pytest.approx(sum(errors) / len(errors))
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests import reading_oracle as oracle
 
 from pathveil.raw.reading import read_trajectories
-from pathveil.raw.sources.csv_lines import line_blocks, split_cells
+from pathveil.raw.sources.csv_lines import line_blocks, split_fields
 from pathveil.universe.universe import Universe
 
 LABELS = ["b", "a", "é", "10", "a long label, quoted"]
@@ -217,7 +217,7 @@ def test_blocks_are_the_file_cut_at_line_ends(content, size):
 
 def cells(block):
     """The cells of the lines that have two."""
-    (first, second), _ = split_cells(block, ",", 2, [0, 1])
+    (first, second), _ = split_fields(block, ",", 2, [0, 1])
     return [
         bytes(texts.data[texts.starts[i] : texts.stops[i]])
         for i in range(len(first))

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import pathveil as pv
 from pathveil.errors import ParameterError
-from pathveil.trials.evaluation.compared import Side
-from pathveil.trials.forecasting import shape as shapes
+from pathveil.trials.evaluation.compared import Figures
+from pathveil.trials.forecasting import data_size
 from pathveil.trials.forecasting.accuracy import Asked
+from pathveil.trials.forecasting.data_size import DataSize, simulated, size_of, survival
 from pathveil.trials.forecasting.forecast import AROUND, forecast
 from pathveil.trials.forecasting.forecast_tables import as_json, tables
 from pathveil.trials.forecasting.plan_page import Axes, Series, bar_chart, line_chart, plan_page
-from pathveil.trials.forecasting.shape import Shape, shape_of, simulated, survival
 
 
 def choices(size, method="full", height=4, epsilon=2, **more):
@@ -33,7 +33,7 @@ def generator():
 
 @pytest.fixture(scope="module")
 def made():
-    expected = Shape.expected(3000, None, 30)
+    expected = DataSize.expected(3000, None, 30)
     return forecast(expected, choices(30, epsilon=1, height=6), generator=generator())
 
 
@@ -43,7 +43,7 @@ def made():
 @pytest.mark.parametrize("mean", [1.5, 3, 6.7, 20])
 def test_simulated_data_has_the_shape_that_was_asked_for(mean):
     """20,000 lengths of deviation below 1.2 times the mean: off by 10% once in 10³⁰."""
-    found = shape_of(simulated(Shape(20_000, mean, 50), 1))
+    found = size_of(simulated(DataSize(20_000, mean, 50), 1))
     assert (found.trajectories, found.universe_size) == (20_000, 50)
     assert found.mean_length == pytest.approx(mean, rel=0.1)
 
@@ -57,18 +57,18 @@ def test_the_usual_week_is_still_the_same_week():
 @pytest.mark.parametrize("wrong", [(0, None), (-1, 5), (10**13, 5), (5, 0.5), (5, float("nan"))])
 def test_what_has_no_shape_is_refused(wrong):
     with pytest.raises(ParameterError):
-        Shape.expected(*wrong, 10)
+        DataSize.expected(*wrong, 10)
 
 
 def test_caps_are_said_and_never_scaled():
-    small = Shape.expected(1000, None, 100)
+    small = DataSize.expected(1000, None, 100)
     assert small.capped() == small
     assert small.cautions() == []
-    large = Shape.expected(10**7, 20, 10**6)
+    large = DataSize.expected(10**7, 20, 10**6)
     capped = large.capped()
-    assert capped.trajectories <= shapes.MOST_TRAJECTORIES
-    assert capped.trajectories * capped.mean_length <= shapes.MOST_VISITS
-    assert capped.universe_size == shapes.MOST_LOCATIONS
+    assert capped.trajectories <= data_size.MOST_TRAJECTORIES
+    assert capped.trajectories * capped.mean_length <= data_size.MOST_VISITS
+    assert capped.universe_size == data_size.MOST_LOCATIONS
     assert len(large.cautions()) == 2
     assert f"{capped.trajectories:,} of 10,000,000" in large.cautions()[0]
 
@@ -110,7 +110,7 @@ def test_survival_agrees_with_sets_of_prefixes(sequences, seed):
 
 
 def test_a_release_that_is_the_data_has_no_error_and_all_patterns():
-    side = Side(simulated(Shape(2000, 5, 20), 1))
+    side = Figures(simulated(DataSize(2000, 5, 20), 1))
     asked = Asked(side, questions=400)
     assert {q.journeys for q in asked.by_locations(side)} <= {0.0, None}
     assert all(line.relative_90 == 0 for line in asked.by_count(side))
@@ -118,7 +118,7 @@ def test_a_release_that_is_the_data_has_no_error_and_all_patterns():
 
 
 def test_questions_are_grouped_by_their_true_answer():
-    side = Side(simulated(Shape(2000, 5, 20), 1))
+    side = Figures(simulated(DataSize(2000, 5, 20), 1))
     lines = list(Asked(side, questions=400).by_count(side))
     assert sum(line.questions for line in lines) == 400  # every question has a true answer ≥ 1
     assert [line.below for line in lines] == [10 * line.least for line in lines]
@@ -143,19 +143,19 @@ def test_more_budget_is_more_accurate(made):
 
 
 def test_a_budget_that_can_not_be_used_is_left_out():
-    result = forecast(Shape.expected(200, 3, 5), choices(5, epsilon=30), generator=generator())
+    result = forecast(DataSize.expected(200, 3, 5), choices(5, epsilon=30), generator=generator())
     assert [run.parameters.budget.epsilon for run in result.runs] == [Fraction(15, 2), 15, 30, 60]
     assert result.run.parameters.budget.epsilon == 30
 
 
 def test_the_wanted_budget_itself_must_be_usable():
     with pytest.raises(ParameterError):
-        forecast(Shape.expected(200, 3, 5), choices(5, epsilon=101))
+        forecast(DataSize.expected(200, 3, 5), choices(5, epsilon=101))
 
 
 def test_a_larger_universe_is_simulated_on_a_smaller_one(monkeypatch):
-    monkeypatch.setattr(shapes, "MOST_LOCATIONS", 10)
-    result = forecast(Shape.expected(300, 3, 40), choices(40), generator=generator())
+    monkeypatch.setattr(data_size, "MOST_LOCATIONS", 10)
+    result = forecast(DataSize.expected(300, 3, 40), choices(40), generator=generator())
     assert result.simulated.universe_size == 10
     assert {run.parameters.universe_size for run in result.runs} == {10}
 
@@ -163,7 +163,7 @@ def test_a_larger_universe_is_simulated_on_a_smaller_one(monkeypatch):
 def test_several_trajectories_per_unit_make_more_noise():
     few, many = (
         forecast(
-            Shape.expected(2000, 4, 20),
+            DataSize.expected(2000, 4, 20),
             choices(20, max_trajectories_per_unit=c),
             generator=generator(),
         ).run
@@ -185,13 +185,13 @@ def test_what_is_not_simulated_is_refused(more, says):
         return pv.Parameters.choose(**options)
 
     with pytest.raises(ParameterError, match=says):
-        forecast(Shape.expected(100, 3, 5), choose)
+        forecast(DataSize.expected(100, 3, 5), choose)
 
 
 def test_progress_rises_to_one():
     told = []
     forecast(
-        Shape.expected(300, 3, 5),
+        DataSize.expected(300, 3, 5),
         choices(5, method="calibrated"),
         generator=generator(),
         progress=told.append,
@@ -214,7 +214,7 @@ def test_tables_and_json_tell_the_same(made):
 
 
 def test_the_page_works_offline_and_says_what_it_is_not(made):
-    page = plan_page(replace(made, expected=Shape(10**9, 6.7, 30)))
+    page = plan_page(replace(made, expected=DataSize(10**9, 6.7, 30)))
     assert "What this is not" in page
     assert "Real data differ" in page
     assert "of 1,000,000,000 trajectories" in page

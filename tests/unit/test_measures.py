@@ -9,7 +9,7 @@ from tests.multisets import coded_multiset
 from pathveil.analysis.patterns import Pattern
 from pathveil.errors import InputError, ParameterError, ReleaseError
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.compared import EmptyRelease, Figures
 from pathveil.trials.evaluation.internal import internal_path, stamped, write_internal
 from pathveil.trials.evaluation.measures import evaluate
 from pathveil.trials.evaluation.scores import (
@@ -62,7 +62,7 @@ def test_average_relative_error_of_nothing_is_refused():
 
 def test_pattern_match_counts_what_is_shared_invented_and_dropped(raw, released):
     # D: 1 (7), 2 (7), 3 (5), 12 (5): the shorter first; D̃: 2 (7), 1 (5), 12 (5), 3 (4).
-    truth, found = Side(raw).patterns(3), Side(released).patterns(3)
+    truth, found = Figures(raw).patterns(3), Figures(released).patterns(3)
     assert [pattern.locations for pattern in truth] == [("1",), ("2",), ("3",)]
     assert [pattern.locations for pattern in found] == [("2",), ("1",), ("1", "2")]
     match = match_patterns(truth, found)
@@ -71,8 +71,8 @@ def test_pattern_match_counts_what_is_shared_invented_and_dropped(raw, released)
 
 
 def test_pattern_match_with_an_empty_side(raw):
-    truth = Side(raw).patterns(5)
-    match = match_patterns(truth, Side(EmptyRelease(UNIVERSE)).patterns(5))
+    truth = Figures(raw).patterns(5)
+    match = match_patterns(truth, Figures(EmptyRelease(UNIVERSE)).patterns(5))
     assert match == PatternMatch(0, 0, 5)
     assert match.f1 == 0
     assert match_patterns([], []).f1 == 1
@@ -80,11 +80,11 @@ def test_pattern_match_with_an_empty_side(raw):
 
 def test_support_error(raw, released):
     truth = [Pattern(("1",), 7), Pattern(("1", "2"), 5), Pattern(("2", "4"), 2)]
-    found = Side(released).supports(truth)
+    found = Figures(released).supports(truth)
     assert found.tolist() == [5, 5, 0]
     assert support_error(truth, found) == pytest.approx((2 / 7 + 0 + 1) / 3)
     assert support_error([], ints()) == 0
-    assert Side(raw).supports(truth).tolist() == [7, 5, 2]
+    assert Figures(raw).supports(truth).tolist() == [7, 5, 2]
 
 
 def test_kendall_tau_without_ties():
@@ -110,10 +110,10 @@ def test_kendall_tau_of_a_reversed_order_is_minus_one():
 
 
 def test_popularity_and_its_correlation(raw, released):
-    assert Side(raw).popularity.tolist() == [7, 7, 5, 2]
-    assert Side(released).popularity.tolist() == [5, 7, 4, 1]
+    assert Figures(raw).popularity.tolist() == [7, 7, 5, 2]
+    assert Figures(released).popularity.tolist() == [5, 7, 4, 1]
     # (1, 2) is tied in truth only; the other 5 of 6 pairs agree.
-    tau = kendall_tau(Side(raw).popularity, Side(released).popularity)
+    tau = kendall_tau(Figures(raw).popularity, Figures(released).popularity)
     assert tau == pytest.approx(5 / sqrt(5 * 6))
 
 
@@ -139,7 +139,7 @@ def histogram_rows(histogram):
 
 
 def test_the_four_distributions(released):
-    side = Side(released)
+    side = Figures(released)
     # (first, last) as 4·first + last in codes from 0: 1→3: 2, 1→2: 3, 3→2: 2, 4→4: 1.
     assert histogram_rows(side.trips) == {2: 2, 1: 3, 9: 2, 15: 1}
     assert histogram_rows(side.lengths) == {1: 1, 2: 5, 3: 2}

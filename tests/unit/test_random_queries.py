@@ -5,7 +5,7 @@ import pytest
 
 from pathveil.errors import InputError, ParameterError
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.compared import EmptyRelease, Figures
 from pathveil.trials.evaluation.random_queries import (
     fixed_length_queries,
     paper_queries,
@@ -65,7 +65,7 @@ def test_a_location_drawn_twice_counts_once():
     database = TrajectoryDatabase.from_sequences(["A", "AB"], Universe("AB"))
     queries = fixed_length_queries(2, 6, queries=500)
     expected = [1 if len(set(row)) == 2 or row[0] == 1 else 2 for row in rows(queries)]
-    assert Side(database).answers(queries).tolist() == expected
+    assert Figures(database).answers(queries).tolist() == expected
     assert {len(row) for row in rows(queries)} == {6}
 
 
@@ -81,7 +81,7 @@ def test_queries_from_trajectories_are_sets_that_somebody_visited():
     assert len(labels) == 2000
     assert all(1 <= len(row) == len(set(row)) <= 3 for row in rows(queries))
     assert all(any(asked <= set(row) for row in sequences) for asked in labels)
-    assert (Side(database).answers(queries) > 0).all()
+    assert (Figures(database).answers(queries) > 0).all()
 
 
 def test_trajectories_lengths_and_subsets_are_drawn_uniformly():

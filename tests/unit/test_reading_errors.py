@@ -98,7 +98,7 @@ def test_memory_runs_out(tmp_path, monkeypatch):
     def full(*_):
         raise MemoryError(CANARY)
 
-    monkeypatch.setattr(csv_lines, "split_cells", full)
+    monkeypatch.setattr(csv_lines, "split_fields", full)
     assert "Not enough memory" in str(failure(csv_file(tmp_path, f"card,stop\n{CANARY},a\n")))
 
 

@@ -12,7 +12,7 @@ from bench.regimes import Cell, chosen, compare, grid, is_as_good
 from bench.scoreboard import own_queries
 from bench.single_tables import CAPS, SingleTables
 
-from pathveil.trials.evaluation.compared import Side
+from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.measures import Measure
 
 LOWER = Measure("error", "Error", "", "lower", lambda _raw, _it: 0.0)
@@ -110,7 +110,7 @@ def test_within_five_in_a_hundred_is_as_good(measure, ours, theirs, as_good):
 def test_a_single_table_with_hardly_any_noise_knows_its_answer():
     database = World("commuters", 400, 20, "2").database(with_map=False)
     own = own_queries(database, 1, 50), own_queries(database, 2, 50)
-    tables = SingleTables(Side(database), database, Fraction(1000), own)
+    tables = SingleTables(Figures(database), database, Fraction(1000), own)
     found = {}
     for key, figure in tables.figures():
         found.setdefault(key, []).append(figure)
@@ -133,7 +133,7 @@ def test_a_single_table_spends_what_its_cap_asks_for(monkeypatch):
     )
     database = World("commuters", 100, 20, "6.7").database(with_map=False)
     own = own_queries(database, 1, 5), own_queries(database, 2, 5)
-    list(SingleTables(Side(database), database, Fraction(1), own).figures())
+    list(SingleTables(Figures(database), database, Fraction(1), own).figures())
     presence_and_visits = {epsilon for cells, epsilon in asked if cells == 20}
     assert presence_and_visits == {Fraction(1, cap) for cap in CAPS}
     pairs_and_steps = {epsilon for cells, epsilon in asked if cells == 400}

@@ -104,8 +104,8 @@ def count_ordered_many(
         rows, reached = state
         # The first visit to the location at or after the position that each path has reached.
         found = np.searchsorted(positions, reached)
-        some = found < len(positions)
-        rows, found = rows[some], found[some]
+        is_found = found < len(positions)
+        rows, found = rows[is_found], found[is_found]
         inside = positions[found] < multiset.offsets[rows + 1]
         return rows[inside], positions[found[inside]] + 1
 

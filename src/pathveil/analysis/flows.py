@@ -82,10 +82,10 @@ def origin_destination(paths: WeightedPaths) -> PairCounts:
     A trajectory of one visit begins and ends in the same place.
     """
     multiset = paths.paths()
-    some = np.flatnonzero(multiset.lengths > 0)
-    first = multiset.codes[multiset.offsets[some]]
-    last = multiset.codes[multiset.offsets[some + 1] - 1]
-    return _count_pairs(first, last, multiset.weights[some], len(paths.universe))
+    not_empty = np.flatnonzero(multiset.lengths > 0)
+    first = multiset.codes[multiset.offsets[not_empty]]
+    last = multiset.codes[multiset.offsets[not_empty + 1] - 1]
+    return _count_pairs(first, last, multiset.weights[not_empty], len(paths.universe))
 
 
 def transitions(paths: WeightedPaths) -> PairCounts:

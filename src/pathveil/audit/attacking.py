@@ -26,7 +26,7 @@ from pathveil.gate.randomness import Randomness
 
 FALSE_ALARM = 1e-6
 FIRST_LOOK = 64
-TOLD_EVERY = 64  # runs between two reports of progress
+REPORTED_EVERY = 64  # runs between two reports of progress
 GUESSES = tuple(
     f"says '{first}' when it {when}"
     for first in ("with", "without")
@@ -178,8 +178,8 @@ def _attack(
         for run in range(done, 2 * look):
             database = pair.with_unit if coins[run] else pair.without
             record.write(run, mechanism(database, pair.parameters, randomness))
-            if run % TOLD_EVERY == 0:
-                progress(TOLD_EVERY)
+            if run % REPORTED_EVERY == 0:
+                progress(REPORTED_EVERY)
         done = 2 * look
         view = record.upto(done)
         happened = np.stack([event.happened(view) for event in family])

@@ -109,11 +109,11 @@ def to_html(result: SoftwareAudit) -> str:
     facts = to_json(result)
     parts = [(part["part"], rows(part)) for part in facts["parts"]]
     return render(
-        "audit.html", facts=facts, parts=parts, columns=COLUMNS, how=HOW, told=_facts(facts)
+        "audit.html", facts=facts, parts=parts, columns=COLUMNS, how=HOW, lines=_facts(facts)
     )
 
 
-def check_place(path: Path) -> None:
+def check_folder(path: Path) -> None:
     """Refuse a place for the report before the audit runs.
 
     Raises:

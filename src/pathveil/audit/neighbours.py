@@ -64,11 +64,11 @@ class NeighbouringPair:
     @property
     def thresholds(self) -> list[int]:
         """θ of each node of the path."""
-        both, least = self.parameters.sub_levels, self.parameters.threshold
-        if both is None:
+        sub_levels, least = self.parameters.sub_levels, self.parameters.threshold
+        if sub_levels is None:
             return [least] * len(self.path)
         locations = len(self.without.universe)
-        return [both.zone_threshold if code >= locations else least for code in self.path]
+        return [sub_levels.zone_threshold if code >= locations else least for code in self.path]
 
 
 def neighbouring_pairs(epsilon: object = "1", height: int = 1) -> tuple[NeighbouringPair, ...]:
@@ -275,8 +275,8 @@ def _zoned_parameters(budget: Budget, height: int, threshold: int) -> Parameters
 
 
 def _zone_threshold(parameters: Parameters) -> int:
-    both = parameters.sub_levels
-    return both.zone_threshold if both else parameters.threshold
+    sub_levels = parameters.sub_levels
+    return sub_levels.zone_threshold if sub_levels else parameters.threshold
 
 
 def _zoned_pair(

@@ -21,7 +21,7 @@ from pathveil.audit.attacking import (
     FALSE_ALARM,
     FIRST_LOOK,
     GUESSES,
-    TOLD_EVERY,
+    REPORTED_EVERY,
     AuditLine,
     AuditReport,
     Finding,
@@ -150,8 +150,8 @@ def _attack(
         for run in range(done, 2 * look):
             seen = gate.measure(databases[int(coins[run])], plan, _everywhere, randomness)
             evidence[run] = attacker.evidence(seen)
-            if run % TOLD_EVERY == 0:
-                progress(TOLD_EVERY)
+            if run % REPORTED_EVERY == 0:
+                progress(REPORTED_EVERY)
         done = 2 * look
         bounds = np.stack(
             [

@@ -57,8 +57,10 @@ def ledger_datasets(context: typer.Context, incomplete: str) -> list[str]:
     with suppress(Exception):
         from pathveil.ledger.ledger import Ledger
 
-        place = context.params.get("where") or context.params.get("ledger")
-        return [name for name in Ledger.open(place).books().datasets if name.startswith(incomplete)]
+        address = context.params.get("where") or context.params.get("ledger")
+        return [
+            name for name in Ledger.open(address).books().datasets if name.startswith(incomplete)
+        ]
     return []
 
 

@@ -33,10 +33,10 @@ def open_release(directory: Path, read: "Callable[[Path], Release] | None" = Non
     from pathveil.errors import UnknownVersionWarning
     from pathveil.release.bundle import read_release
 
-    with warnings.catch_warnings(record=True) as told, reported_progress("Reading the release"):
+    with warnings.catch_warnings(record=True) as caught, reported_progress("Reading the release"):
         warnings.simplefilter("always", UnknownVersionWarning)
         release = (read or read_release)(directory)
-    for one in told:
+    for one in caught:
         error_console().print(
             f"WARNING: {one.message}",
             style="bold red",
@@ -151,15 +151,15 @@ def print_table(
         table.add_column(column, justify="right" if i in numbers else "left", overflow="fold")
     for row in rows:
         # Labels are data, not markup.
-        table.add_row(*(_plain(cell) for cell in row))
+        table.add_row(*(_plain(value) for value in row))
     console = stdout_console()
     console.print(table)
 
 
-def _plain(cell: Any) -> Any:
+def _plain(value: Any) -> Any:
     from rich.text import Text
 
-    return Text(f"{cell:,}" if isinstance(cell, int) else str(cell))
+    return Text(f"{value:,}" if isinstance(value, int) else str(value))
 
 
 @contextmanager

@@ -43,10 +43,10 @@ class Terminal(Watch):
     """
 
     def __init__(
-        self, place: Reserved | None = None, *, csv: bool = False, signer: Signer | None = None
+        self, reserved: Reserved | None = None, *, csv: bool = False, signer: Signer | None = None
     ) -> None:
         super().__init__()
-        self._place = place
+        self._reserved = reserved
         self._csv = csv
         self._signer = signer
 
@@ -54,7 +54,7 @@ class Terminal(Watch):
     def rehearsing(self) -> Iterator[Path | None]:
         """Say that it begins."""
         say_step("Rehearsing with made-up people …")
-        yield None if self._place is None else self._place.staging
+        yield None if self._reserved is None else self._reserved.staging
 
     def rehearsed(self, release: Release, folder: Path) -> None:
         """Write the bundle and say all that a run says, to nobody."""
@@ -117,9 +117,9 @@ class Terminal(Watch):
 
     def published(self, release: Release) -> None:
         """Write the bundle."""
-        if self._place is not None:
+        if self._reserved is not None:
             with reported_progress("Writing"):
-                release.write(self._place, csv=self._csv, signer=self._signer)
+                release.write(self._reserved, csv=self._csv, signer=self._signer)
 
     def _write(self, release: Release, directory: Path) -> None:
         """Write the bundle. Its errors would speak of a release, and there is none."""

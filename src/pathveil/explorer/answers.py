@@ -11,13 +11,13 @@ LOW = Field(description="The least the true count may be; null: the release has 
 HIGH = Field(description="The most it may be; null likewise.")
 
 
-class Shape(BaseModel):
+class Record(BaseModel):
     """An answer, or a part of one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Place(Shape):
+class Location(Record):
     """A location."""
 
     label: str = Field(description="Its label in the universe.")
@@ -29,10 +29,10 @@ class Place(Shape):
         return cls(label=indexed.release.universe.labels[code], name=indexed.name_of(code), **more)
 
 
-class Answer(Shape):
+class Answer(Record):
     """A whole answer. As CSV it is a row; `Table` has several."""
 
-    def csv_rows(self) -> Iterable[Shape]:
+    def csv_rows(self) -> Iterable[Record]:
         """The rows of its CSV file."""
         return (self,)
 
@@ -42,9 +42,9 @@ class Table(Answer):
 
     rows: Any
 
-    def csv_rows(self) -> Iterable[Shape]:
+    def csv_rows(self) -> Iterable[Record]:
         """The rows of its CSV file."""
-        rows: Iterable[Shape] = self.rows
+        rows: Iterable[Record] = self.rows
         return rows
 
 

@@ -47,10 +47,10 @@ class Parameter:
         if not values:
             return self.default
         if self.schema["type"] == "integer":
-            return self._whole(values[0])
+            return self._integer(values[0])
         return self._text(values[0])
 
-    def _whole(self, value: str) -> int:
+    def _integer(self, value: str) -> int:
         least, most = self.schema["minimum"], self.schema["maximum"]
         # isdecimal: int() would also take "1_000", and digits without end take long to read.
         number = int(value) if value.isdecimal() and len(value) < len(str(most)) + 2 else least - 1
@@ -94,7 +94,7 @@ class Asked:
             }
         )
 
-    def whole(self, name: str) -> int:
+    def integer(self, name: str) -> int:
         """A whole number that is always there."""
         value = self.values[name]
         if not isinstance(value, int):
@@ -112,7 +112,7 @@ class Asked:
         return value if isinstance(value, list) else []
 
 
-def whole(name: str, says: str, *, default: int | None, least: int, most: int) -> Parameter:
+def integer(name: str, says: str, *, default: int | None, least: int, most: int) -> Parameter:
     """A parameter that is a whole number."""
     return Parameter(
         name, says, {"type": "integer", "minimum": least, "maximum": most}, default=default

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from pydantic import Field
 
-from pathveil.explorer.answers import Answer, Place, Shape, Table
+from pathveil.explorer.answers import Answer, Location, Record, Table
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.counting import Counted, count
 from pathveil.explorer.indexed_release import MOST_ROWS, IndexedRelease, single_intervals
@@ -20,7 +20,7 @@ LOW_DIFFERENCE = Field(description="The least the true difference may be; null: 
 HIGH_DIFFERENCE = Field(description="The most it may be; null likewise.")
 
 
-class VisitedInBoth(Place):
+class VisitsOfTwo(Location):
     """A location in two releases; null where a universe does not have it."""
 
     first: int | None = Field(description="Trajectories of the first release that visit it.")
@@ -33,11 +33,11 @@ class VisitedInBoth(Place):
 class VisitsCompared(Table):
     """Visits in both releases, the largest differences first."""
 
-    rows: list[VisitedInBoth]
+    rows: list[VisitsOfTwo]
     names: list[str] = Field(description="The names of the two releases.")
 
 
-class LengthInBoth(Shape):
+class LengthOfTwo(Record):
     """A length in two releases."""
 
     length: int
@@ -50,7 +50,7 @@ class LengthInBoth(Shape):
 class LengthsCompared(Table):
     """Lengths in both releases."""
 
-    rows: list[LengthInBoth]
+    rows: list[LengthOfTwo]
     names: list[str] = Field(description="The names of the two releases.")
 
 
@@ -90,15 +90,15 @@ def compared_counts(one: IndexedRelease, other: IndexedRelease, asked: Asked) ->
 
 def compared_visits(one: IndexedRelease, other: IndexedRelease, asked: Asked) -> VisitsCompared:
     """The answer of ``/api/compare/visits``."""
-    labels = largest_differences(one, other)[: asked.whole("limit")]
-    sides = [_side(indexed, labels) for indexed in (one, other)]
+    labels = largest_differences(one, other)[: asked.integer("limit")]
+    sides = [_visits_in(indexed, labels) for indexed in (one, other)]
     rows = []
     for label in labels:
-        first, second = (side.get(label) for side in sides)
+        first, second = (of_one.get(label) for of_one in sides)
         named = one if first else other
         low, high = _extremes(first[1:] if first else None, second[1:] if second else None)
         rows.append(
-            VisitedInBoth(
+            VisitsOfTwo(
                 label=label,
                 name=named.name_of(named.release.universe.code(label)),
                 first=first[0] if first else None,
@@ -114,10 +114,10 @@ def compared_visits(one: IndexedRelease, other: IndexedRelease, asked: Asked) ->
 def compared_lengths(one: IndexedRelease, other: IndexedRelease, _asked: Asked) -> LengthsCompared:
     """The answer of ``/api/compare/lengths``."""
     first, second = dict(one.lengths.to_rows()), dict(other.lengths.to_rows())
-    totals = [max(sum(side.values()), 1) for side in (first, second)]
+    totals = [max(sum(of_one.values()), 1) for of_one in (first, second)]
     return LengthsCompared(
         rows=[
-            LengthInBoth(
+            LengthOfTwo(
                 length=length,
                 first=first.get(length, 0),
                 second=second.get(length, 0),
@@ -144,10 +144,10 @@ def largest_differences(one: IndexedRelease, other: IndexedRelease) -> list[str]
     return [all_labels[i] for i in np.argsort(-size, kind="stable")[:MOST_ROWS] if size[i]]
 
 
-_Side = dict[str, tuple[int, int | None, int | None]]
+_Visits = dict[str, tuple[int, int | None, int | None]]
 
 
-def _side(indexed: IndexedRelease, labels: list[str]) -> _Side:
+def _visits_in(indexed: IndexedRelease, labels: list[str]) -> _Visits:
     """Count and 95% interval of the labels that a release's universe has."""
     universe = indexed.release.universe
     codes = np.array([universe.code(label) for label in labels if label in universe], np.int64)

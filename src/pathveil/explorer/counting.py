@@ -49,18 +49,18 @@ def count(indexed: IndexedRelease, asked: Asked, level: float) -> Counted:
     release = indexed.release
     steps = [read_step(text, release.universe) for text in texts]
     labels = [step if isinstance(step, str) else step[0] for step in steps]
-    whole = release.count(labels, level=level)
+    unordered = release.count(labels, level=level)
     is_plain = not in_order and during is None and not has_windows(steps)
-    found = whole if is_plain else _counted(indexed, steps, during, in_order=in_order)
+    found = unordered if is_plain else _counted(indexed, steps, during, in_order=in_order)
     answer = Counted(
         locations=texts,
         order="given" if in_order else "any",
         during=during,
         count=int(found),
-        low=whole.low if is_plain else None,
-        high=whole.high if is_plain else None,
-        level=whole.level if is_plain else None,
-        at_most=None if is_plain else whole.high,
+        low=unordered.low if is_plain else None,
+        high=unordered.high if is_plain else None,
+        level=unordered.level if is_plain else None,
+        at_most=None if is_plain else unordered.high,
         says=[],
     )
     return answer.model_copy(update={"says": _words(answer)})

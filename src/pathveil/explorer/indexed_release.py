@@ -160,8 +160,8 @@ class VisitPositions:
             positions = self._at(*step)
             # The earliest later visit that fits leaves the most room for the steps to come.
             found = np.searchsorted(positions, reached, side="right")
-            some = found < len(positions)
-            reached, found = reached[some], found[some]
+            is_found = found < len(positions)
+            reached, found = reached[is_found], found[is_found]
             reached = positions[found][self.rows[positions[found]] == self.rows[reached]]
         return int(self.paths.weights[self.rows[reached]].sum())
 

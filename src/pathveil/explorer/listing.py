@@ -8,7 +8,7 @@ from pydantic import Field
 from pathveil.analysis.flows import PairCounts
 from pathveil.analysis.visit_index import codes_of
 from pathveil.errors import QueryError
-from pathveil.explorer.answers import Answer, Place, Shape, Table, Waiting
+from pathveil.explorer.answers import Answer, Location, Record, Table, Waiting
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.indexed_release import IndexedRelease
 
@@ -21,16 +21,16 @@ NOISY = Field(description="The noisy count that was published for it; null: none
 class Matrix(Answer):
     """Flows between the busiest locations."""
 
-    locations: list[Place] = Field(description="The busiest, by what leaves and arrives.")
+    locations: list[Location] = Field(description="The busiest, by what leaves and arrives.")
     counts: list[list[int]] = Field(description="counts[i][j] lead from location i to j.")
     inside: int = Field(description="The sum of the matrix.")
     total: int = Field(description="All flows of the release.")
 
-    def csv_rows(self) -> "Iterable[Cell]":
-        """A row for each cell: labels as column names could be taken for formulas."""
+    def csv_rows(self) -> "Iterable[LocationPair]":
+        """A row for each pair: labels as column names could be taken for formulas."""
         for origin, row in zip(self.locations, self.counts, strict=True):
             for destination, count in zip(self.locations, row, strict=True):
-                yield Cell(
+                yield LocationPair(
                     origin=origin.label,
                     origin_name=origin.name,
                     destination=destination.label,
@@ -39,7 +39,7 @@ class Matrix(Answer):
                 )
 
 
-class Cell(Shape):
+class LocationPair(Record):
     """A pair of locations."""
 
     origin: str = Field(description="Label.")
@@ -49,7 +49,7 @@ class Cell(Shape):
     count: int = Field(description="How many lead from one to the other.")
 
 
-class Flow(Cell):
+class Flow(LocationPair):
     """A pair of locations in a list."""
 
     rank: int
@@ -72,7 +72,7 @@ def matrix(indexed: IndexedRelease, asked: Asked) -> Matrix:
     busy = np.bincount(pairs.first, pairs.counts, size) + np.bincount(
         pairs.second, pairs.counts, size
     )
-    codes = np.argsort(-busy, kind="stable")[: asked.whole("n")]
+    codes = np.argsort(-busy, kind="stable")[: asked.integer("n")]
     codes = codes[busy[codes] > 0]
     position = np.full(size, -1, dtype=np.int64)
     position[codes] = np.arange(len(codes))
@@ -80,7 +80,7 @@ def matrix(indexed: IndexedRelease, asked: Asked) -> Matrix:
     counts = np.zeros((len(codes), len(codes)), dtype=np.int64)
     counts[position[pairs.first[inside]], position[pairs.second[inside]]] = pairs.counts[inside]
     return Matrix(
-        locations=[Place.at(indexed, code) for code in codes.tolist()],
+        locations=[Location.at(indexed, code) for code in codes.tolist()],
         counts=counts.tolist(),
         inside=int(counts.sum()),
         total=int(pairs.counts.sum()),
@@ -90,7 +90,7 @@ def matrix(indexed: IndexedRelease, asked: Asked) -> Matrix:
 def flows(indexed: IndexedRelease, asked: Asked) -> Flows:
     """The answer of ``/api/flows``."""
     pairs, labels = _asked_pairs(indexed, asked), indexed.release.universe.labels
-    shown = slice(asked.whole("limit"))
+    shown = slice(asked.integer("limit"))
     if asked.text("staying") == "no":
         leaving = np.flatnonzero(pairs.first != pairs.second)
         pairs = PairCounts(pairs.first[leaving], pairs.second[leaving], pairs.counts[leaving])
@@ -119,7 +119,7 @@ def flows(indexed: IndexedRelease, asked: Asked) -> Flows:
 # Patterns: sequences of locations that many trajectories follow.
 
 
-class FoundPattern(Shape):
+class FoundPattern(Record):
     """A pattern."""
 
     rank: int
@@ -141,12 +141,12 @@ class PatternTable(Table):
 def patterns(indexed: IndexedRelease, asked: Asked) -> PatternTable | Waiting:
     """The answer of ``/api/patterns``."""
     tables, universe = indexed.patterns, indexed.release.universe
-    least, most = asked.whole("min_length"), asked.whole("max_length")
+    least, most = asked.integer("min_length"), asked.integer("max_length")
     if most < least:
         raise QueryError("'max_length' must be at least 'min_length'.")
     wanted = asked.text("contains") or None
     found = tables.find(
-        asked.whole("k"),
+        asked.integer("k"),
         min_length=least,
         max_length=min(most, tables.longest),
         contains=None if wanted is None else codes_of(universe, [wanted])[0],
@@ -177,7 +177,7 @@ def patterns(indexed: IndexedRelease, asked: Asked) -> PatternTable | Waiting:
 # The prefix tree: how do trajectories go on that begin like this?
 
 
-class Child(Place):
+class Child(Location):
     """A location that comes next."""
 
     slot: str | None = Field(description="In which time slot; null without times.")
@@ -199,7 +199,7 @@ class Node(Table):
 
 def node(indexed: IndexedRelease, asked: Asked) -> Node:
     """The answer of ``/api/tree``."""
-    labels, slots, limit = asked.texts("location"), asked.texts("slot"), asked.whole("limit")
+    labels, slots, limit = asked.texts("location"), asked.texts("slot"), asked.integer("limit")
     found = indexed.walk.children(_steps(indexed, labels, slots))
     order = np.argsort(-found.counts, kind="stable")[:limit].tolist()
     size, grid = len(indexed.release.universe), indexed.release.time_grid

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from pathveil.explorer.answers import HIGH, LOW, Answer, Place, Shape, Table
+from pathveil.explorer.answers import HIGH, LOW, Answer, Location, Record, Table
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.indexed_release import IndexedRelease
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_SPOTS = 20_000
 
 
-class Match(Place):
+class Match(Location):
     """A location that fits what was typed."""
 
     count: int = Field(description="Released trajectories that visit it.")
@@ -38,7 +38,7 @@ class Map(Answer):
     left_out: int = Field(description="Locations with coordinates that are too many to draw.")
 
 
-class Visited(Place):
+class Visited(Location):
     """A location and how many visit it."""
 
     rank: int
@@ -53,7 +53,7 @@ class VisitedTable(Table):
     rows: list[Visited]
 
 
-class Length(Shape):
+class Length(Record):
     """A length and how many trajectories have it."""
 
     length: int = Field(description="Visits of a trajectory.")
@@ -68,7 +68,7 @@ class Lengths(Table):
 
 def matches(indexed: IndexedRelease, asked: Asked) -> Matches:
     """The answer of ``/api/locations``."""
-    typed, limit = asked.text("q") or "", asked.whole("limit")
+    typed, limit = asked.text("q") or "", asked.integer("limit")
     codes = indexed.search.find(typed, limit) if typed else indexed.by_visits[:limit].tolist()
     return Matches(
         rows=[Match.at(indexed, code, count=int(indexed.visits[code])) for code in codes]
@@ -94,7 +94,7 @@ def drawn(indexed: IndexedRelease, _asked: Asked) -> Map:
 
 def visited(indexed: IndexedRelease, asked: Asked) -> VisitedTable:
     """The answer of ``/api/visits``."""
-    codes = indexed.by_visits[: asked.whole("limit")]
+    codes = indexed.by_visits[: asked.integer("limit")]
     codes = codes[indexed.visits[codes] > 0]
     low, high = indexed.intervals
     return VisitedTable(

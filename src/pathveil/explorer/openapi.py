@@ -15,10 +15,10 @@ _REFERENCE = "#/components/schemas/{model}"
 
 def describe() -> dict[str, Any]:
     """The document. It depends on the software only, not on any release."""
-    shapes: set[type[Answer]] = {Error, Waiting, *(route.answers for route in ROUTES)}
-    ordered = sorted(shapes, key=_name)
+    records: set[type[Answer]] = {Error, Waiting, *(route.answers for route in ROUTES)}
+    ordered = sorted(records, key=_name)
     _, schemas = models_json_schema(
-        [(shape, "serialization") for shape in ordered], ref_template=_REFERENCE
+        [(record, "serialization") for record in ordered], ref_template=_REFERENCE
     )
     return {
         "openapi": "3.1.0",
@@ -93,8 +93,8 @@ def _of_itself() -> dict[str, Any]:
     }
 
 
-def _name(shape: type[Answer]) -> str:
-    return shape.__name__
+def _name(record: type[Answer]) -> str:
+    return record.__name__
 
 
 def _schema(name: str) -> dict[str, str]:

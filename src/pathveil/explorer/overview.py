@@ -3,12 +3,12 @@
 from pydantic import Field
 
 from pathveil.core.error_table import USUAL_LEVEL
-from pathveil.explorer.answers import Answer, Shape
+from pathveil.explorer.answers import Answer, Record
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.indexed_release import IndexedRelease
 
 
-class Passage(Shape):
+class Passage(Record):
     """A part of the promise, in plain words."""
 
     title: str

@@ -6,7 +6,7 @@ from functools import partial
 
 from pathveil.explorer import comparing, counting, listing, locations
 from pathveil.explorer.answers import Answer
-from pathveil.explorer.asking import Asked, NotThereError, Parameter, choice, whole
+from pathveil.explorer.asking import Asked, NotThereError, Parameter, choice, integer
 from pathveil.explorer.indexed_release import MOST_ROWS, IndexedRelease
 from pathveil.explorer.overview import Overview, overview
 from pathveil.explorer.pattern_tables import MOST_LENGTH, PER_TABLE
@@ -59,7 +59,7 @@ class Route:
 
 
 def _rows(default: int, most: int = MOST_ROWS) -> Parameter:
-    return whole("limit", "Most rows.", default=default, least=1, most=most)
+    return integer("limit", "Most rows.", default=default, least=1, most=most)
 
 
 def _of_one(
@@ -72,7 +72,7 @@ def _of_one(
     return answer(all_[number], asked)
 
 
-def _of_both(
+def _compared(
     answer: Callable[[IndexedRelease, IndexedRelease, Asked], Answer], all_: Releases, asked: Asked
 ) -> Answer:
     if len(all_) != 2:  # noqa: PLR2004  (two to compare)
@@ -107,7 +107,7 @@ def _one(
     )
 
 
-def _both(
+def _comparison(
     path: str,
     says: str,
     answers: type[Answer],
@@ -115,7 +115,7 @@ def _both(
     *parameters: Parameter,
 ) -> Route:
     """A route that compares two."""
-    return Route(path, says, answers, partial(_of_both, answer), parameters)
+    return Route(path, says, answers, partial(_compared, answer), parameters)
 
 
 def _all() -> Iterable[Route]:
@@ -152,9 +152,9 @@ def _all() -> Iterable[Route]:
     yield _one(
         "/patterns", "Sequences of locations that many trajectories follow.",
         listing.PatternTable, listing.patterns,
-        whole("k", "How many.", default=50, least=1, most=PER_TABLE),
-        whole("min_length", "Fewest locations.", default=1, least=1, most=MOST_LENGTH),
-        whole("max_length", "Most locations.", default=MOST_LENGTH, least=1, most=MOST_LENGTH),
+        integer("k", "How many.", default=50, least=1, most=PER_TABLE),
+        integer("min_length", "Fewest locations.", default=1, least=1, most=MOST_LENGTH),
+        integer("max_length", "Most locations.", default=MOST_LENGTH, least=1, most=MOST_LENGTH),
         Parameter("contains", "The label of a location that they visit."),
         choice("gaps", "Whether others may lie between a pattern's locations.", "yes", "no"),
         may_wait=True,
@@ -174,17 +174,17 @@ def _all() -> Iterable[Route]:
     yield _one(
         "/flows/matrix", "Flows between the busiest locations.", listing.Matrix,
         listing.matrix, KIND,
-        whole("n", "How many locations.", default=15, least=1, most=100),
+        integer("n", "How many locations.", default=15, least=1, most=100),
     )  # fmt: skip
-    yield _both(
+    yield _comparison(
         "/compare/visits", "Visits in both releases, the largest differences first.",
         comparing.VisitsCompared, comparing.compared_visits, _rows(20),
     )  # fmt: skip
-    yield _both(
+    yield _comparison(
         "/compare/lengths", "Lengths in both releases.", comparing.LengthsCompared,
         comparing.compared_lengths,
     )  # fmt: skip
-    yield _both(
+    yield _comparison(
         "/compare/count", "One question, asked of both releases.", comparing.CountsCompared,
         comparing.compared_counts, *QUESTION,
     )  # fmt: skip

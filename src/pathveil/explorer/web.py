@@ -52,11 +52,11 @@ def csv_text(answer: Answer) -> str:
     rows = [dict(row) for row in answer.csv_rows()]
     columns = list(rows[0]) if rows else []
     writer.writerow(columns)
-    writer.writerows([_cell(row[column]) for column in columns] for row in rows)
+    writer.writerows([_field(row[column]) for column in columns] for row in rows)
     return text.getvalue()
 
 
-def _cell(value: Any) -> Any:
+def _field(value: Any) -> Any:
     if value is None:
         return ""
     if isinstance(value, list):

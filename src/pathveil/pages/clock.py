@@ -124,5 +124,5 @@ def _description(
     return (
         "Stronger cells have more visits (by square roots); the most, "
         f"{int(counts.max()):,}, are those at {columns[int(column)]} of "
-        f"{rows[int(row)].told}. The table below has all figures."
+        f"{rows[int(row)].full_name}. The table below has all figures."
     )

@@ -67,7 +67,7 @@ class Location:
         return cls(universe.labels[code], universe.names[code] if universe.names else "")
 
     @property
-    def told(self) -> str:
+    def full_name(self) -> str:
         """The name and the label on one line, each in its own direction."""
         return (
             f"{isolated(self.name)} ({isolated(self.label)})" if self.name else isolated(self.label)

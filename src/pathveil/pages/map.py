@@ -23,7 +23,7 @@ _FAINTEST = 0.4
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Placed:
+class Projection:
     """The locations that have coordinates.
 
     Attributes:
@@ -39,7 +39,7 @@ class Placed:
     height: int
 
 
-def place(universe: Universe) -> Placed | None:
+def projected(universe: Universe) -> Projection | None:
     """The places of a universe, true to shape in the middle; None if it has no coordinates."""
     if universe.latitude is None or universe.longitude is None:
         return None
@@ -53,7 +53,7 @@ def place(universe: Universe) -> Placed | None:
     height = max(round(tall * scale) + 2 * MARGIN, HEIGHTS[0])
     x = (WIDTH - wide * scale) / 2 + across * scale
     y = (height + tall * scale) / 2 - up * scale
-    return Placed(codes, x, y, height)
+    return Projection(codes, x, y, height)
 
 
 # A map of the universe with the released visits, as one SVG picture inside the page.
@@ -101,18 +101,20 @@ class Map:
 
 def draw_map(release: WeightedPaths) -> Map | None:
     """The map of a release; None if no location has coordinates."""
-    placed = place(release.universe)
-    if placed is None:
+    projection = projected(release.universe)
+    if projection is None:
         return None
-    height = placed.height
-    x, y, counts = _merge(placed.x, placed.y, visits(release).counts[placed.codes], height)
+    height = projection.height
+    x, y, counts = _merge(
+        projection.x, projection.y, visits(release).counts[projection.codes], height
+    )
     most = int(counts.max(initial=0))
     return Map(
         width=WIDTH,
         height=height,
         layers=tuple(_layers(x, y, counts, most, _largest(len(x), height))),
         title="Map of the locations, with released visits",
-        description=_description(release.universe, len(placed.codes), counts, most),
+        description=_description(release.universe, len(projection.codes), counts, most),
     )
 
 
@@ -182,11 +184,11 @@ def _path(x: NDArray[np.int64], y: NDArray[np.int64]) -> str:
     return "".join(f"M{a} {b}h0" for a, b in zip(x.tolist(), y.tolist(), strict=True))
 
 
-def _description(universe: Universe, placed: int, counts: NDArray[np.int64], most: int) -> str:
-    missing = len(universe) - placed
+def _description(universe: Universe, drawn: int, counts: NDArray[np.int64], most: int) -> str:
+    missing = len(universe) - drawn
     left_out = f" {missing:,} locations have no coordinates and are not shown." if missing else ""
     return (
-        f"{placed:,} locations of the public universe, drawn as {len(counts):,} spots; "
+        f"{drawn:,} locations of the public universe, drawn as {len(counts):,} spots; "
         f"{int(np.count_nonzero(counts)):,} of them have released trajectories, at most {most:,}. "
         f"Larger and stronger spots have more.{left_out} North is up."
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pathveil.analysis.flows import transitions
 from pathveil.core.paths import WeightedPaths
 from pathveil.pages.listings import Location
-from pathveil.pages.map import WIDTH, place
+from pathveil.pages.map import WIDTH, projected
 from pathveil.promise.explanation import count
 
 MOST_MOVES = 20  # in the table
@@ -99,11 +99,11 @@ def moves_table(release: WeightedPaths, moves: Moves) -> list[tuple[Location, Lo
 
 def draw_moves(release: WeightedPaths, moves: Moves) -> MovesMap | None:
     """The moves on a map; None if no location has coordinates, or there is no line to draw."""
-    placed = place(release.universe)
-    if placed is None or not len(moves.counts):
+    projection = projected(release.universe)
+    if projection is None or not len(moves.counts):
         return None
     x, y = np.full((2, len(release.universe)), np.nan)
-    x[placed.codes], y[placed.codes] = placed.x, placed.y
+    x[projection.codes], y[projection.codes] = projection.x, projection.y
     ends = np.stack((x[moves.first], y[moves.first], x[moves.second], y[moves.second]), axis=1)
     # NaN, a location without coordinates, is at no distance.
     apart = np.hypot(ends[:, 2] - ends[:, 0], ends[:, 3] - ends[:, 1]) >= _SHORTEST
@@ -114,7 +114,7 @@ def draw_moves(release: WeightedPaths, moves: Moves) -> MovesMap | None:
     lines = [_line(release, moves, ends[i], int(i), most) for i in drawn[::-1]]
     return MovesMap(
         width=WIDTH,
-        height=placed.height,
+        height=projection.height,
         lines=tuple(lines),
         legend=tuple((_width(step, most), f"{step:,}") for step in _steps(most)),
         title="Map of the strongest moves",
@@ -138,7 +138,7 @@ def _line(
     return Line(
         path=f"M{a:.0f} {b:.0f}Q{middle[0]:.0f} {middle[1]:.0f} {c:.0f} {d:.0f}",
         width=_width(made, most),
-        says=f"{origin.told} → {destination.told}: {made:,}",
+        says=f"{origin.full_name} → {destination.full_name}: {made:,}",
     )
 
 

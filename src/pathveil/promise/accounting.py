@@ -48,13 +48,13 @@ class TaxonomyRecord(Part):
     zone_threshold: int = Field(ge=0, description="The smallest noisy count of a kept zone.")
 
     @classmethod
-    def of(cls, taxonomy: Taxonomy, both: SubLevels) -> "TaxonomyRecord":
+    def of(cls, taxonomy: Taxonomy, sub_levels: SubLevels) -> "TaxonomyRecord":
         """The record of a taxonomy and of how its levels are measured."""
         return cls(
             origin=taxonomy.origin,
             zones=len(taxonomy),
-            zone_share=str(both.zone_share),
-            zone_threshold=both.zone_threshold,
+            zone_share=str(sub_levels.zone_share),
+            zone_threshold=sub_levels.zone_threshold,
         )
 
 

@@ -222,10 +222,10 @@ def unit_description(unit: Promise, keep: Keep | None) -> str:
     if unit.distance == 1:
         return used
     trips = trip_promises(unit, keep)
-    told = [f"{trip.difference} has {in_terms_of(unit, trip.epsilon)}" for trip in trips]
+    protections = [f"{trip.difference} has {in_terms_of(unit, trip.epsilon)}" for trip in trips]
     if len(trips) == 1:
-        told.append("for one of a unit with more nothing is claimed")
-    return f"{used} By itself, there or not there, {', and '.join(told)}."
+        protections.append("for one of a unit with more nothing is claimed")
+    return f"{used} By itself, there or not there, {', and '.join(protections)}."
 
 
 def _data_domain(parameters: Parameters) -> str:
@@ -276,8 +276,10 @@ def _implementation(parameters: Parameters) -> Implementation:
 
 
 def _taxonomy_record(parameters: Parameters) -> TaxonomyRecord | None:
-    taxonomy, both = parameters.taxonomy, parameters.sub_levels
-    return None if taxonomy is None or both is None else TaxonomyRecord.of(taxonomy, both)
+    taxonomy, sub_levels = parameters.taxonomy, parameters.sub_levels
+    return (
+        None if taxonomy is None or sub_levels is None else TaxonomyRecord.of(taxonomy, sub_levels)
+    )
 
 
 def _tuning(parameters: Parameters) -> str:

@@ -34,9 +34,9 @@ def cite(certificate: Certificate) -> Citation:
     choices = certificate.implementation
     title, loss = _title(certificate), _loss(certificate)
     made = f"{choices.software} {choices.software_version}"
-    shape = f"{choices.universe_size:,} locations, height {choices.height}, method {choices.method}"
+    facts = f"{choices.universe_size:,} locations, height {choices.height}, method {choices.method}"
     return Citation(
-        line=f"{_FILL_IN}. ([year]). {title} ({loss}; {shape}) [Data set]. Made with {made}. [URL]",
+        line=f"{_FILL_IN}. ([year]). {title} ({loss}; {facts}) [Data set]. Made with {made}. [URL]",
         bibtex="\n".join(
             (
                 "@misc{trajectory-release,",
@@ -44,7 +44,7 @@ def cite(certificate: Certificate) -> Citation:
                 f"  author = {{{{{_FILL_IN}}}}},",
                 "  year = {[year]},",
                 "  url = {[URL]},",
-                f"  note = {{{_braced(f'Data set; {loss}; {shape}; made with {made}')}}},",
+                f"  note = {{{_braced(f'Data set; {loss}; {facts}; made with {made}')}}},",
                 "}",
             )
         ),

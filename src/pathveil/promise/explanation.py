@@ -37,9 +37,9 @@ def decimal(value: Fraction) -> str:
     """Four significant digits, rounded exactly: the same text on every machine."""
     if value <= 0:  # it has no first digit
         return str(round(value))
-    whole = len(str(int(value))) if value >= 1 else 0
-    digits = max(0, DIGITS - whole)
-    if not whole:
+    before_point = len(str(int(value))) if value >= 1 else 0
+    digits = max(0, DIGITS - before_point)
+    if not before_point:
         while value * 10**digits < 10 ** (DIGITS - 1):
             digits += 1
     text = f"{round(value * 10**digits):0{digits + 1}}"
@@ -63,7 +63,7 @@ def count(amount: int, one: str, many: str) -> str:
 
 BELIEFS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
 WEAK_FROM = Fraction(99)  # per cent: where an undecided attacker may become this sure
-TOLD_ELSEWHERE = {
+SHOWN_ELSEWHERE = {
     *("mechanisms", "pre_processing_eda_hyperparameter_tuning", "method", "universe_size"),
     *("height", "threshold", "max_trajectories_per_unit", "max_nodes"),
     *("software", "software_version"),
@@ -299,7 +299,7 @@ def _choices(certificate: Certificate) -> Passage:
     threshold = f"{choices.threshold:,}"
     if Method.named(choices.method).has_tables:
         threshold = "one for each table"
-    told = {
+    choices_shown = {
         "ε, the privacy budget": certificate.privacy_loss.privacy_parameters.epsilon,
         "locations in the universe": f"{choices.universe_size:,}",
         "height": f"{choices.height:,}",
@@ -312,7 +312,7 @@ def _choices(certificate: Certificate) -> Passage:
     return Passage(
         "The public choices",
         (words.CHOICES, words.FROM_DATA if chosen else words.NONE_FROM_DATA),
-        Table(("choice", "value"), tuple((told | _other_choices(certificate)).items())),
+        Table(("choice", "value"), tuple((choices_shown | _other_choices(certificate)).items())),
         tuple(
             f"{line.rule} (ε {line.epsilon}{'' if line.delta == '0' else f', δ {line.delta}'})"
             for line in chosen
@@ -326,7 +326,7 @@ def _other_choices(certificate: Certificate) -> dict[str, str]:
     return {
         name.replace("_", " "): _plain(value)
         for name, value in choices
-        if name not in TOLD_ELSEWHERE and value not in (None, [])
+        if name not in SHOWN_ELSEWHERE and value not in (None, [])
     }
 
 

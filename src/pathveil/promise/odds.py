@@ -70,9 +70,9 @@ def _rounded_down(before: Fraction, loss: Fraction, digits: int) -> Decimal:
     The upper bound on a belief is 1 minus the lower bound on its opposite.
     """
     while True:
-        whole = _scaled_floor(before, loss, 100 * 10**digits)
-        if whole:
-            return Decimal(whole).scaleb(-digits)
+        scaled = _scaled_floor(before, loss, 100 * 10**digits)
+        if scaled:
+            return Decimal(scaled).scaleb(-digits)
         if digits >= MOST_DIGITS:
             return Decimal(0)
         digits += 1

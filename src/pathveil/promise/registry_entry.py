@@ -146,14 +146,14 @@ def _basic(publisher: Publisher) -> dict[str, object]:
 def _privacy_loss(certificate: Certificate) -> dict[str, object]:
     parameters = certificate.privacy_loss.privacy_parameters
     exact, delta = Fraction(parameters.epsilon), Fraction(parameters.delta)
-    told = {"epsilon": _not_less(exact)} | ({"delta": _not_less(delta)} if delta else {})
+    losses = {"epsilon": _not_less(exact)} | ({"delta": _not_less(delta)} if delta else {})
     return {
         "privacy_unit": certificate.privacy_loss.privacy_unit,
         "privacy_unit_details": (
             f"{certificate.privacy_loss.privacy_unit_description} The neighbour relation: "
             f"{certificate.dp_flavor.input_metric}."
         ),
-        "privacy_parameters": told,
+        "privacy_parameters": losses,
         "privacy_parameters_details": f"Exactly: epsilon {exact}, delta {delta}.",
     }
 

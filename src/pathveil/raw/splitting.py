@@ -58,31 +58,31 @@ def _offset_changes(time_zone: str) -> tuple[NDArray[np.int64], NDArray[np.int64
     """The instants at which the offset changes, n of them, and the n + 1 offsets around them."""
     if time_zone == "UTC":
         return np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    zone = ZoneInfo(time_zone)
+    clock = ZoneInfo(time_zone)
     start = int((_FIRST - _EPOCH).total_seconds())
     changes: list[int] = []
-    offsets = [_offset(zone, start)]
+    offsets = [_offset(clock, start)]
     for day in range(start, start + _DAYS * 86_400, 86_400):
-        while offsets[-1] != _offset(zone, day + 86_400):
-            changes.append(_next_change(zone, max(day, changes[-1] if changes else day), day))
-            offsets.append(_offset(zone, changes[-1]))
+        while offsets[-1] != _offset(clock, day + 86_400):
+            changes.append(_next_change(clock, max(day, changes[-1] if changes else day), day))
+            offsets.append(_offset(clock, changes[-1]))
     return np.array(changes, dtype=np.int64), np.array(offsets, dtype=np.int64)
 
 
-def _next_change(zone: ZoneInfo, low: int, day: int) -> int:
+def _next_change(clock: ZoneInfo, low: int, day: int) -> int:
     """The first instant after ``low``, within the day, with another offset, by bisection."""
-    before, high = _offset(zone, low), day + 86_400
+    before, high = _offset(clock, low), day + 86_400
     while high - low > 1:
         middle = (low + high) // 2
-        if _offset(zone, middle) == before:
+        if _offset(clock, middle) == before:
             low = middle
         else:
             high = middle
     return high
 
 
-def _offset(zone: ZoneInfo, instant: int) -> int:
-    moment = (_EPOCH + timedelta(seconds=instant)).astimezone(zone)
+def _offset(clock: ZoneInfo, instant: int) -> int:
+    moment = (_EPOCH + timedelta(seconds=instant)).astimezone(clock)
     return int((moment.utcoffset() or timedelta()).total_seconds())
 
 

@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
 def write_bundle(
     release: "Release",
-    place: Path | Reserved,
+    target: Path | Reserved,
     *,
     csv: bool = False,
     signer: "Signer | None" = None,
 ) -> Path:
     """Write the bundle; see `Release.write`."""
-    directory = place.directory if isinstance(place, Reserved) else place
+    directory = target.directory if isinstance(target, Reserved) else target
     check_free(directory)
     try:
-        with staged(place) as staging:
+        with staged(target) as staging:
             _write_files(release, staging, csv=csv)
             report_progress(2, 3)
             certificate = release.certificate.model_copy(update={"files": file_records(staging)})

@@ -111,7 +111,7 @@ def trajectories_csv(paths: Paths, universe: Universe, grid: TimeGrid | None, lo
     cells = [escape(label) for label in universe.labels]
     names = ("location",) if grid is None else ("location", "time")
 
-    def cells_of(code: int) -> tuple[str, ...]:
+    def fields_of(code: int) -> tuple[str, ...]:
         slot, location = divmod(code, len(cells))
         return (cells[location],) if grid is None else (cells[location], grid.labels[slot])
 
@@ -120,7 +120,7 @@ def trajectories_csv(paths: Paths, universe: Universe, grid: TimeGrid | None, lo
     rows = (
         [
             weight,
-            *(cell for code in codes[a:b] for cell in cells_of(code)),
+            *(field for code in codes[a:b] for field in fields_of(code)),
             *[""] * (len(names) * (longest - (b - a))),
         ]
         for a, b, weight in zip(offsets[:-1], offsets[1:], paths.weights.tolist(), strict=True)
@@ -174,13 +174,13 @@ def read_locations(path: Path, origin: str = LISTED) -> Universe:
         header, *rows = csv.reader(io.StringIO(read_plain(path).decode()), strict=True)
         columns = dict(zip(header, zip(*rows, strict=True), strict=True))
         degrees = {
-            c: np.array([cell or "nan" for cell in columns[c]], float)
+            c: np.array([field or "nan" for field in columns[c]], float)
             for c in header
             if c.endswith("itude")
         }
         return Universe(
-            [unescape(cell) for cell in columns["location"]],
-            names=[unescape(cell) for cell in columns["name"]] if "name" in columns else None,
+            [unescape(field) for field in columns["location"]],
+            names=[unescape(field) for field in columns["name"]] if "name" in columns else None,
             latitude=degrees.get("latitude"),
             longitude=degrees.get("longitude"),
             origin=origin,
@@ -371,7 +371,7 @@ def read_error_table(path: Path) -> ErrorTable:
     """
     try:
         header, *rows = csv.reader(io.StringIO(read_plain(path).decode()), strict=True)
-        cells = np.array([[int(cell) for cell in row] for row in rows], dtype=np.int64)
+        cells = np.array([[int(field) for field in row] for row in rows], dtype=np.int64)
     except (OSError, ValueError, OverflowError, csv.Error):
         raise ReleaseError(f"{path} is not an error table that pathveil wrote.") from None
     if tuple(header) != COLUMNS or cells.shape != (len(rows), len(COLUMNS)):

@@ -423,8 +423,8 @@ class Release:
         """
         from pathveil.release.bundle import certificate_sha256, write_bundle
 
-        place = Path(directory) if isinstance(directory, str) else directory
-        written = write_bundle(self, place, csv=csv, signer=signer)
+        target = Path(directory) if isinstance(directory, str) else directory
+        written = write_bundle(self, target, csv=csv, signer=signer)
         if self._charge is not None:
             self._charge.published(certificate_sha256(written))
         return written
@@ -438,4 +438,4 @@ def extended(universe: Universe, parameters: Parameters) -> Universe:
 def _released(tree: EstimatedTree) -> Paths:
     """The trajectories that a tree implies."""
     paths, taxonomy = distinct_paths(tree, tree.terminal()), tree.parameters.taxonomy
-    return paths if taxonomy is None else taxonomy.told(paths)
+    return paths if taxonomy is None else taxonomy.merged(paths)

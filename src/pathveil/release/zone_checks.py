@@ -46,10 +46,10 @@ def read_zones(path: Path, universe: Universe, record: TaxonomyRecord) -> Taxono
 
 def thresholds(tree: NoisyPrefixTree) -> NDArray[np.int64]:
     """θ of each node, int64, shape (n,)."""
-    both, least = tree.parameters.sub_levels, tree.parameters.threshold
-    if both is None:
+    sub_levels, least = tree.parameters.sub_levels, tree.parameters.threshold
+    if sub_levels is None:
         return np.full(len(tree), least, dtype=np.int64)
-    return np.where(_is_zone(tree), both.zone_threshold, least)
+    return np.where(_is_zone(tree), sub_levels.zone_threshold, least)
 
 
 def visits(tree: NoisyPrefixTree) -> NDArray[np.int32]:

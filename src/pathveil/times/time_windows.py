@@ -36,10 +36,10 @@ def slots_between(grid: TimeGrid | None, start: str, end: str) -> NDArray[np.boo
 
 def slots_in(grid: TimeGrid | None, window: str) -> NDArray[np.bool_]:
     """The same for a window in one text, such as ``07:00-10:00``."""
-    zone = "UTC" if grid is None else grid.time_zone
+    time_zone = "UTC" if grid is None else grid.time_zone
     for at in (at for at, character in enumerate(window) if character in "-–"):
         start, end = window[:at].strip(), window[at + 1 :].strip()
-        if read_moment(start, zone) and read_moment(end, zone):
+        if read_moment(start, time_zone) and read_moment(end, time_zone):
             return slots_between(grid, start, end)
     raise QueryError(f"{window[:80]!r} is not a time window: {_ASK}.")
 

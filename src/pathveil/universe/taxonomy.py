@@ -139,7 +139,7 @@ class Taxonomy:
         inside = self.zone_of[np.where(is_zone, 0, codes)]
         return np.where(is_zone, codes - self.locations, inside).astype(np.int32)
 
-    def told(self, nodes: Paths) -> Paths:
+    def merged(self, nodes: Paths) -> Paths:
         """Trajectories from paths of tree nodes: a zone that a location refines is dropped.
 
         In the tree every visit is a zone, and after it the location, if that is known.
@@ -151,7 +151,7 @@ class Taxonomy:
         return Paths(offsets, nodes.codes[~refined], nodes.weights)
 
     def with_zones(self, paths: Paths) -> Paths:
-        """The paths with the zone of every location before it: the inverse of `told`."""
+        """The paths with the zone of every location before it: the inverse of `merged`."""
         inside = paths.codes < self.locations
         codes = np.repeat(paths.codes, 1 + inside)
         last = np.cumsum(1 + inside) - 1

@@ -55,7 +55,7 @@ def audit(
     from pathveil.cli.console import print_json, progress
 
     if out is not None:
-        filing.check_place(out)
+        filing.check_folder(out)
     with progress("Attacking", total=1) as done:
         result = audit_software(
             method=method, epsilon=epsilon, height=height, runs=runs, progress=done

@@ -216,7 +216,7 @@ def init(
     ] = None,
     population: Populations = None,
     delta_limit: DeltaLimit = None,
-    where: shared.LedgerPlace = None,
+    where: shared.LedgerAddress = None,
     json: shared.Json = False,
 ) -> None:
     """Set up a dataset with a limit, and the ledger itself if there is none yet.
@@ -238,7 +238,7 @@ def amend(
     reason: Annotated[
         str | None, typer.Option(help="Why, and who decided it; kept in the ledger for ever.")
     ] = None,
-    where: shared.LedgerPlace = None,
+    where: shared.LedgerAddress = None,
     json: shared.Json = False,
 ) -> None:
     """Change a dataset's limit, or declare more populations. The change is an entry too.
@@ -261,7 +261,7 @@ def amend(
 
 @ledger.command()
 def show(
-    name: OneOrAll = None, where: shared.LedgerPlace = None, json: shared.Json = False
+    name: OneOrAll = None, where: shared.LedgerAddress = None, json: shared.Json = False
 ) -> None:
     """Show what each dataset has spent and what remains.
 
@@ -272,7 +272,7 @@ def show(
 
 @ledger.command()
 def history(
-    name: OneOrAll = None, where: shared.LedgerPlace = None, json: shared.Json = False
+    name: OneOrAll = None, where: shared.LedgerAddress = None, json: shared.Json = False
 ) -> None:
     """List the entries: limits, charges, and which of them became a release.
 
@@ -315,7 +315,7 @@ def verify(
             "are checked, too. Repeat the option for more.",
         ),
     ] = None,
-    where: shared.LedgerPlace = None,
+    where: shared.LedgerAddress = None,
     json: shared.Json = False,
 ) -> None:
     """Check every entry: none was changed, removed or moved, and none broke its limit.
@@ -370,7 +370,7 @@ def witness(
             "learns a hash, nothing else. Repeat the option for more.",
         ),
     ] = None,
-    where: shared.LedgerPlace = None,
+    where: shared.LedgerAddress = None,
     json: shared.Json = False,
 ) -> None:
     """Have the head of the ledger witnessed: a signed record of it goes to other places.
@@ -392,7 +392,7 @@ def export(
         Path | None,
         typer.Option("--out", "-o", help="Write to this new file instead of stdout."),
     ] = None,
-    where: shared.LedgerPlace = None,
+    where: shared.LedgerAddress = None,
     json: shared.Json = False,
 ) -> None:
     """Write all entries as JSON: a backup, and a head hash to keep where nobody edits it.
@@ -424,7 +424,7 @@ def import_(
         Path,
         typer.Argument(metavar="FILE", help="What `export` wrote.", show_default=False),
     ],
-    where: shared.LedgerPlace = None,
+    where: shared.LedgerAddress = None,
     json: shared.Json = False,
 ) -> None:
     """Fill an empty ledger from an export: to move to PostgreSQL, or after a loss.

@@ -207,11 +207,11 @@ def check_simulation(
                 "expect with --trajectories N."
             )
         return
+    from pathveil.trials.forecasting.data_size import DataSize
     from pathveil.trials.forecasting.forecast import check_can_be_simulated
     from pathveil.trials.forecasting.plan_page import check_page
-    from pathveil.trials.forecasting.shape import Shape
 
-    Shape.expected(trajectories, length, parameters.universe_size)
+    DataSize.expected(trajectories, length, parameters.universe_size)
     check_can_be_simulated(parameters)
     if page is not None:
         check_page(page)
@@ -225,11 +225,11 @@ def simulate_plan(
 ) -> "SimulatedForecast":
     """Simulate with a progress bar, and draw the page if there is to be one."""
     from pathveil.cli.console import progress
+    from pathveil.trials.forecasting.data_size import DataSize
     from pathveil.trials.forecasting.forecast import forecast
     from pathveil.trials.forecasting.plan_page import write_page
-    from pathveil.trials.forecasting.shape import Shape
 
-    expected = Shape.expected(trajectories, length, choices(Fraction(1)).universe_size)
+    expected = DataSize.expected(trajectories, length, choices(Fraction(1)).universe_size)
     with progress("Publishing simulated trajectories", total=1) as done:
         result = forecast(expected, choices, progress=done)
     if page is not None:
@@ -243,10 +243,10 @@ def print_simulation(result: "SimulatedForecast", page: Path | None) -> None:
     from pathveil.trials.forecasting.forecast_tables import WHAT_IT_IS, tables
 
     console = stdout_console()
-    shape = result.simulated
+    size = result.simulated
     console.print(
-        f"Simulated: {shape.trajectories:,} trajectories of {shape.mean_length:.1f} locations on "
-        f"average, {shape.universe_size:,} locations.",
+        f"Simulated: {size.trajectories:,} trajectories of {size.mean_length:.1f} locations on "
+        f"average, {size.universe_size:,} locations.",
         style="bold",
         highlight=False,
     )
@@ -448,15 +448,15 @@ def _zones(parameters: "Parameters") -> list[str]:
     """What zones change, in words: the table is about locations."""
     from pathveil.core.tree_forecast import noise_deviation, smallest_survivor
 
-    both = parameters.sub_levels
-    if both is None:
+    sub_levels = parameters.sub_levels
+    if sub_levels is None:
         return []
-    needed = smallest_survivor(both.zone_threshold, both.zone_epsilon)
+    needed = smallest_survivor(sub_levels.zone_threshold, sub_levels.zone_epsilon)
     return [
         (
-            f"Of every level's budget, {both.zone_share} counts zones (noise "
-            f"{noise_deviation(both.zone_epsilon):,.1f}); the figures above are of locations, "
-            "which have the rest."
+            f"Of every level's budget, {sub_levels.zone_share} counts zones (noise "
+            f"{noise_deviation(sub_levels.zone_epsilon):,.1f}); the figures above are of "
+            "locations, which have the rest."
         ),
         f"A path told by zones needs about {needed:,} trajectories to survive.",
     ]

@@ -166,9 +166,9 @@ def publish(
         dry_run_of(request, Terminal())
         _print_dry_run(json=json)
         return
-    with reserve(out, request.parameters.universe_size) as place:
+    with reserve(out, request.parameters.universe_size) as reserved:
         aftermath.await_release(out)
-        watch = Terminal(place, csv=csv, signer=owner)
+        watch = Terminal(reserved, csv=csv, signer=owner)
         release = carry_out(request, Randomness(), account, watch)
     print_summary(release, out, json=json)
 

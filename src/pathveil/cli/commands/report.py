@@ -78,12 +78,12 @@ def _write(release: "Release", out: Path) -> Path:
     import os
 
     from pathveil.errors import ReleaseError
-    from pathveil.folders import write_whole
+    from pathveil.folders import write_atomically
     from pathveil.pages.report import render_report
 
     text = render_report(release, release.certificate)
     try:
-        write_whole(out, text)
+        write_atomically(out, text)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "writing failed"
         raise ReleaseError(f"Could not write {out}: {reason}. Nothing was left behind.") from None

@@ -93,10 +93,10 @@ def tell_reading(*, timed: bool) -> "Iterator[Report]":
     """
     from pathveil.cli.console import reported_progress, stderr_console
 
-    told: list[ReadingReport] = []
+    reports: list[ReadingReport] = []
     with reported_progress("Reading"):
-        yield told.append
-    for report in told:
+        yield reports.append
+    for report in reports:
         _tell(report, stderr_console(), timed=timed)
 
 

@@ -183,7 +183,7 @@ Json: TypeAlias = Annotated[
 Bundle: TypeAlias = Annotated[
     Path, typer.Argument(metavar="DIR", help="A release bundle.", show_default=False)
 ]
-LedgerPlace: TypeAlias = Annotated[
+LedgerAddress: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--ledger",

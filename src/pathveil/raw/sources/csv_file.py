@@ -107,14 +107,14 @@ def _parse(
     block: bytes, too_long: int, *, columns: Columns, names: list[str], delimiter: str
 ) -> RawRows:
     """Turn a block of lines into rows."""
-    from pathveil.raw.sources.csv_lines import split_cells
+    from pathveil.raw.sources.csv_lines import split_fields
     from pathveil.raw.sources.degrees import text_degrees
     from pathveil.raw.sources.order_values import text_order_keys
     from pathveil.raw.sources.text_columns import NO_TEXTS, Points
 
     positions = [names.index(name) for name in columns.used]
-    cells, malformed = split_cells(block, delimiter, len(names), positions)
-    texts = dict(zip(columns.used, cells, strict=True))
+    fields, malformed = split_fields(block, delimiter, len(names), positions)
+    texts = dict(zip(columns.used, fields, strict=True))
     points = None
     if columns.latitude is not None and columns.longitude is not None:
         points = Points.of(

@@ -105,7 +105,7 @@ def _first_line_end(chunk: bytes) -> int:
     return min(ends)
 
 
-def split_cells(
+def split_fields(
     block: bytes, delimiter: str, width: int, positions: list[int]
 ) -> tuple[list[Texts], int]:
     """Split a block of lines into the cells of some columns.
@@ -140,8 +140,8 @@ def _split(  # noqa: C901, PLR0912  (helpers called for each cell would double i
     stops: NDArray[np.int64],
 ) -> tuple[int, int]:
     """Fill ``starts`` and ``stops`` line by line: (well-formed lines, other lines)."""
-    ends_cell = np.zeros(256, dtype=np.bool_)
-    ends_cell[delimiter] = ends_cell[_LINE_FEED] = ends_cell[_CARRIAGE_RETURN] = True
+    ends_field = np.zeros(256, dtype=np.bool_)
+    ends_field[delimiter] = ends_field[_LINE_FEED] = ends_field[_CARRIAGE_RETURN] = True
     width = len(slots)
     rows = malformed = 0
     # Unsigned, because a signed index costs a test for negatives at every byte.
@@ -150,14 +150,14 @@ def _split(  # noqa: C901, PLR0912  (helpers called for each cell would double i
         if data[at] == _LINE_FEED or data[at] == _CARRIAGE_RETURN:
             at += _ONE
             continue
-        first, cell, closed = at, 0, True
+        first, field, closed = at, 0, True
         while True:
             start = stop = at
             if at < size and data[at] == _QUOTE:
                 closed = False
                 at += _ONE
                 start = stop = at
-                while at < size and (data[at] == delimiter or not ends_cell[data[at]]):
+                while at < size and (data[at] == delimiter or not ends_field[data[at]]):
                     if data[at] == _QUOTE:
                         at += _ONE
                         if at == size or data[at] != _QUOTE:
@@ -168,22 +168,22 @@ def _split(  # noqa: C901, PLR0912  (helpers called for each cell would double i
                     stop += _ONE
                     at += _ONE
             if stop < at:
-                while at < size and not ends_cell[data[at]]:
+                while at < size and not ends_field[data[at]]:
                     data[stop] = data[at]
                     stop += _ONE
                     at += _ONE
             else:
-                while at < size and not ends_cell[data[at]]:
+                while at < size and not ends_field[data[at]]:
                     at += _ONE
                 stop = at
-            if cell < width and slots[cell] >= 0:
-                starts[slots[cell], rows] = start
-                stops[slots[cell], rows] = stop
-            cell += 1
+            if field < width and slots[field] >= 0:
+                starts[slots[field], rows] = start
+                stops[slots[field], rows] = stop
+            field += 1
             if at == size or data[at] != delimiter:
                 break
             at += _ONE
-        if closed and cell == width and at - first <= MAX_LINE:
+        if closed and field == width and at - first <= MAX_LINE:
             rows += 1
         else:
             malformed += 1

@@ -1,7 +1,7 @@
 """A sheet of an Excel workbook: the first row names the columns, each cell is read by itself.
 
 A cell of a workbook has its own type: text, a number, a date. It is read as a cell of pandas'
-dtype ``object`` is (`pandas_frame.text_of_cell`), so that one person's text among the numbers of a
+dtype ``object`` is (`pandas_frame.text_of_value`), so that one person's text among the numbers of a
 column changes nobody else's. Excel keeps 15 digits of a number: write longer ids as text.
 """
 

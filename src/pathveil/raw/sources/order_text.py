@@ -169,7 +169,7 @@ def _timestamp(data: NDArray[np.uint8], start: int, stop: int) -> tuple[int, np.
     good, at, time, fraction = _time_of_day(data, at + 1, stop)
     if not good:
         return 0, UNREADABLE, False
-    good, offset = zone(data, at, stop)
+    good, offset = utc_offset(data, at, stop)
     if not good:
         return 0, UNREADABLE, False
     return seconds + time - offset, np.uint64(fraction) | TIMESTAMP, at == stop
@@ -199,7 +199,7 @@ def _time_of_day(data: NDArray[np.uint8], at: int, stop: int) -> tuple[bool, int
 
 
 @njit(cache=True, nogil=True)
-def zone(data: NDArray[np.uint8], at: int, stop: int) -> tuple[bool, int]:
+def utc_offset(data: NDArray[np.uint8], at: int, stop: int) -> tuple[bool, int]:
     """Nothing, ``Z``, ``±hh``, ``±hhmm`` or ``±hh:mm``, as seconds east of Greenwich."""
     if at == stop:
         return True, 0

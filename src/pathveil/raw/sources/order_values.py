@@ -126,8 +126,8 @@ def _time_keys(array: Any) -> OrderKeys:
         integer, fraction = np.divmod(values, per_second)
         fraction *= ONE // per_second
     missing |= (integer < FIRST_SECOND) | (integer > LAST_SECOND)
-    has_zone = pa.types.is_timestamp(array.type) and array.type.tz is not None
-    zoneless = None if has_zone else np.ones(len(integer), dtype=np.bool_)
+    has_time_zone = pa.types.is_timestamp(array.type) and array.type.tz is not None
+    zoneless = None if has_time_zone else np.ones(len(integer), dtype=np.bool_)
     return OrderKeys(integer, _rest(missing, fraction.view(np.uint64) | TIMESTAMP), zoneless)
 
 

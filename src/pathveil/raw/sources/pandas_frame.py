@@ -2,7 +2,7 @@
 
 A column of dtype ``object`` holds anything. Arrow would look at all cells and choose one type for
 them: one ``Decimal`` would turn everybody's 7 into 7.0, one date cut everybody's times, one time
-with an offset shift everybody's clock. So here each cell is read by itself, as `text_of_cell` says,
+with an offset shift everybody's clock. So here each cell is read by itself (`text_of_value`),
 and what has no text spoils its own row only. Nothing is refused by a value: only by a dtype.
 """
 
@@ -125,13 +125,13 @@ def texts_of_cells(values: Any) -> Any:
 
 def _text_or_nothing(value: Any) -> bytes | None:
     try:
-        text = text_of_cell(value)
+        text = text_of_value(value)
         return text if isinstance(text, bytes | None) else text.encode("utf-8", "surrogatepass")
     except Exception:  # noqa: BLE001  (whatever a strange object does, it spoils its own row)
         return None
 
 
-def text_of_cell(value: Any) -> str | bytes | None:
+def text_of_value(value: Any) -> str | bytes | None:
     """The text of one cell: what a column of its own kind would give; None if it has none.
 
     Text and bytes are themselves; whole numbers, and floats that are whole, their digits; other

@@ -32,7 +32,7 @@ from pathveil.raw.sources.order_text import (
     digits_from,
     fraction_part,
     number_of_width,
-    zone,
+    utc_offset,
 )
 from pathveil.raw.sources.text_columns import UNREADABLE, OrderKeys, Texts
 
@@ -202,7 +202,7 @@ def _fits(  # noqa: C901, PLR0911, PLR0912, PLR0915  (one branch for each letter
             end = at
             while end < stop and data[end] != 32:
                 end += 1
-            good, offset = zone(data, at, end)
+            good, offset = utc_offset(data, at, end)
             if not good or end == at:
                 return no
             at, has_zone = end, True

@@ -23,7 +23,7 @@ FLOWS: Final[dict[str, Callable[[WeightedPaths], PairCounts]]] = {
     "origin-destination": origin_destination,
 }
 _COUNTING = 0.3  # of the time, the rest is writing; about
-_TOLD_EVERY = 1 << 12  # features between two reports of progress
+_REPORTED_EVERY = 1 << 12  # features between two reports of progress
 # Well-known binary of a line of two points, little-endian.
 _LINE = np.dtype(
     [("order", "u1"), ("type", "<u4"), ("points", "<u4"), ("coordinates", "<f8", (2, 2))]
@@ -116,7 +116,7 @@ def _features(release: Published, flows: str) -> Iterator[dict[str, Any]]:
         lines.origin, lines.destination, lines.counts.tolist(), lines.ends.tolist(), strict=True
     )
     for number, (origin, destination, count, ends) in enumerate(every):
-        if number % _TOLD_EVERY == 0:
+        if number % _REPORTED_EVERY == 0:
             with portion(_COUNTING, 1):
                 report_progress(number, len(lines.origin))
         yield {

@@ -87,19 +87,19 @@ def _visit_rows(release: Published) -> Iterator[VisitRows]:
 
 
 def visit_batches(
-    release: Published, names: ColumnNames, cell: Callable[[str], str] = str
+    release: Published, names: ColumnNames, written: Callable[[str], str] = str
 ) -> tuple[Any, Iterator[Any]]:
     """The same as Arrow record batches.
 
     Args:
         release: what was published.
         names: what the columns are called.
-        cell: how a text is written (CSV needs an escape).
+        written: how a text is written (CSV needs an escape).
 
     Returns:
         The schema, and the batches.
     """
-    columns = _columns(release, names, cell)
+    columns = _columns(release, names, written)
     schema = pa.schema([(name, column(_NO_ROWS).type) for name, column in columns.items()])
     batches = (
         pa.record_batch([column(rows) for column in columns.values()], schema=schema)
@@ -118,7 +118,7 @@ def _degrees(values: NDArray[np.float64] | None) -> Any:
 
 
 def _columns(
-    release: Published, names: ColumnNames, cell: Callable[[str], str]
+    release: Published, names: ColumnNames, written: Callable[[str], str]
 ) -> dict[str, Callable[[VisitRows], Any]]:
     """Each column by its name: how to make it from rows."""
     universe, grid = release.universe, release.time_grid
@@ -130,7 +130,7 @@ def _columns(
         return lambda rows: values.take(pa.array(rows.slot))
 
     def texts(values: Any) -> Any:
-        return pa.array(list(map(cell, values)), pa.string())
+        return pa.array(list(map(written, values)), pa.string())
 
     columns: dict[str, Callable[[VisitRows], Any]] = {
         name: lambda rows: pa.array(rows.trajectory) for name in names.trajectory

@@ -20,7 +20,7 @@ _GLOBALS = """\
 <global scope="event"><string key="concept:name" value=""/></global>
 <classifier name="Location" keys="concept:name"/>
 """
-_TOLD_EVERY = 1 << 14  # trajectories between two reports of progress
+_REPORTED_EVERY = 1 << 14  # trajectories between two reports of progress
 
 
 def write_xes(release: Published, path: Path) -> None:
@@ -40,7 +40,7 @@ def _traces(release: Published) -> Iterator[str]:
     event = _Events(release)
     codes, offsets = paths.codes, paths.offsets.tolist()
     for start, stop, weight in zip(offsets[:-1], offsets[1:], paths.weights.tolist(), strict=True):
-        if number % _TOLD_EVERY < weight:
+        if number % _REPORTED_EVERY < weight:
             report_progress(stop, len(codes))
         events = "".join(map(event.__getitem__, codes[start:stop].tolist()))
         for _ in range(weight):

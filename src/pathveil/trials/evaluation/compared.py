@@ -61,7 +61,7 @@ class EmptyRelease:
 # One side of the comparison, and what the measures ask of it, each computed once.
 
 
-class Side:
+class Figures:
     """The raw data, a release, or the empty release.
 
     Attributes:

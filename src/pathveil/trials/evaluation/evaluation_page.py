@@ -68,8 +68,8 @@ def _short_name(key: str, name: str) -> str | None:
 def _lengths(evaluation: Evaluation) -> Chart:
     rows = [
         {"length": length, "share of trajectories": share, "series": series}
-        for series, side in ((RAW, evaluation.raw), (RELEASE, evaluation.released))
-        for length, share in _shares(side.lengths)
+        for series, figures in ((RAW, evaluation.raw), (RELEASE, evaluation.released))
+        for length, share in _shares(figures.lengths)
         if length <= LONGEST_SHOWN
     ]
     svg = charts.lines(

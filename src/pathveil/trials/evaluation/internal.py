@@ -44,10 +44,10 @@ def refuse_bundle(folder: Path) -> None:
         ReleaseError: if it is.
     """
     resolved = folder.resolve()
-    for place in (resolved, *resolved.parents):
-        if (place / CERTIFICATE_FILE).exists():
+    for above in (resolved, *resolved.parents):
+        if (above / CERTIFICATE_FILE).exists():
             raise ReleaseError(
-                f"{place} is a release bundle, and INTERNAL figures must not be published with "
+                f"{above} is a release bundle, and INTERNAL figures must not be published with "
                 "it. Write them to another folder."
             )
 
@@ -64,13 +64,13 @@ def write_internal(path: Path, text: str) -> Path:
     target = internal_path(path)
     try:
         with new_parents(target):
-            _write_whole(target, text)
+            _write_atomically(target, text)
     except OSError as error:
         raise ReleaseError(f"Can't write {target}: {error.strerror or 'write failed'}.") from None
     return target
 
 
-def _write_whole(target: Path, text: str) -> None:
+def _write_atomically(target: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{PREFIX}", dir=target.parent)
     staged = Path(name)
     try:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pathveil.core.paths import WeightedPaths
 from pathveil.errors import InputError, ParameterError
-from pathveil.trials.evaluation.compared import EmptyRelease, Side
+from pathveil.trials.evaluation.compared import EmptyRelease, Figures
 from pathveil.trials.evaluation.random_queries import (
     PAPER_QUERIES,
     SUBSETS,
@@ -31,7 +31,7 @@ from pathveil.trials.evaluation.scores import (
 )
 
 Better = Literal["lower", "higher", "near 1"]
-Compute = Callable[[Side, Side], float]
+Compute = Callable[[Figures, Figures], float]
 
 PATTERNS = 100
 HOTSPOTS = 10
@@ -92,8 +92,8 @@ class Evaluation:
     """
 
     figures: tuple[Figure, ...]
-    raw: Side
-    released: Side
+    raw: Figures
+    released: Figures
     patterns: int
 
 
@@ -125,16 +125,16 @@ def evaluate(
     """
     if raw.universe != released.universe:
         raise ParameterError("The raw data and the release must be over the same universe.")
-    sides = Side(raw), Side(released), Side(EmptyRelease(raw.universe))
-    if not sides[0].size:
+    compared = Figures(raw), Figures(released), Figures(EmptyRelease(raw.universe))
+    if not compared[0].size:
         raise InputError("The raw data holds no trajectory: there is nothing to compare with.")
     every = list(measures(raw, height, queries, patterns, seed))
     figures = []
     for done, measure in enumerate(every, start=1):
-        release, empty = (measure.compute(sides[0], side) for side in sides[1:])
+        release, empty = (measure.compute(compared[0], figures) for figures in compared[1:])
         figures.append(Figure(measure, release, empty))
         progress(done, len(every))
-    return Evaluation(tuple(figures), sides[0], sides[1], patterns)
+    return Evaluation(tuple(figures), compared[0], compared[1], patterns)
 
 
 def measures(raw: WeightedPaths, height: int, queries: int, k: int, seed: int) -> Iterator[Measure]:
@@ -254,11 +254,11 @@ def _location_measures() -> Iterator[Measure]:
 
 
 def _distribution_measures() -> Iterator[Measure]:
-    histograms: dict[str, tuple[str, Callable[[Side], Histogram]]] = {
-        "trips": ("Trips (first, last location)", lambda side: side.trips),
-        "lengths": ("Lengths", lambda side: side.lengths),
-        "visits": ("Visits", lambda side: side.visits),
-        "transitions": ("Transitions", lambda side: side.transitions),
+    histograms: dict[str, tuple[str, Callable[[Figures], Histogram]]] = {
+        "trips": ("Trips (first, last location)", lambda figures: figures.trips),
+        "lengths": ("Lengths", lambda figures: figures.lengths),
+        "visits": ("Visits", lambda figures: figures.visits),
+        "transitions": ("Transitions", lambda figures: figures.transitions),
     }
     for key, (name, histogram) in histograms.items():
         yield Measure(
@@ -270,5 +270,5 @@ def _distribution_measures() -> Iterator[Measure]:
         )
 
 
-def _divergence(histogram: Callable[[Side], Histogram]) -> Compute:
+def _divergence(histogram: Callable[[Figures], Histogram]) -> Compute:
     return lambda raw, it: jensen_shannon(histogram(raw), histogram(it))

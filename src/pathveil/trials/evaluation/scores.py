@@ -78,21 +78,24 @@ def jensen_shannon(one: Histogram, other: Histogram) -> float:
     if not all(totals):
         return float(any(totals))
     keys = np.union1d(one.keys, other.keys)
-    p, q = (_shares(side, keys, total) for side, total in zip((one, other), totals, strict=True))
+    p, q = (
+        _shares(histogram, keys, total)
+        for histogram, total in zip((one, other), totals, strict=True)
+    )
     mixture = (p + q) / 2
     divergence = (_relative_entropy(p, mixture) + _relative_entropy(q, mixture)) / 2
     return min(max(divergence, 0.0), 1.0)  # rounding may leave it at −10⁻¹⁷
 
 
-def _shares(side: Histogram, keys: NDArray[np.int64], total: int) -> NDArray[np.float64]:
+def _shares(histogram: Histogram, keys: NDArray[np.int64], total: int) -> NDArray[np.float64]:
     shares = np.zeros(len(keys))
-    shares[np.searchsorted(keys, side.keys)] = side.counts / total
+    shares[np.searchsorted(keys, histogram.keys)] = histogram.counts / total
     return shares
 
 
 def _relative_entropy(p: NDArray[np.float64], mixture: NDArray[np.float64]) -> float:
-    some = p > 0
-    return float(np.sum(p[some] * np.log2(p[some] / mixture[some])))
+    positive = p > 0
+    return float(np.sum(p[positive] * np.log2(p[positive] / mixture[positive])))
 
 
 # Kendall's τ: do two lists of counts put the same things in the same order?

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.trials.evaluation.compared import Side
+from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.random_queries import (
     Queries,
     fixed_length_queries,
@@ -77,7 +77,7 @@ class PatternHits:
 class Asked:
     """Questions about one dataset, with their true answers; asked of every release of it."""
 
-    def __init__(self, truth: Side, *, questions: int = QUESTIONS, seed: int = SEED) -> None:
+    def __init__(self, truth: Figures, *, questions: int = QUESTIONS, seed: int = SEED) -> None:
         self._truth = truth
         paths = truth.paths
         self._journeys = queries_from_trajectories(
@@ -89,31 +89,31 @@ class Asked:
         ]
         self._answers = truth.answers(self._journeys)
 
-    def by_locations(self, released: Side) -> Iterator[QuestionError]:
+    def by_locations(self, released: Figures) -> Iterator[QuestionError]:
         """The error by size of the question."""
         sizes = np.diff(self._journeys.offsets)
         answers = released.answers(self._journeys)
         for queries in self._random:
             of_size = sizes == queries.longest
-            some = bool(of_size.any())
+            has_any = bool(of_size.any())
             yield QuestionError(
                 queries.longest,
-                self._error(answers, of_size) if some else None,
-                self._error(np.zeros_like(answers), of_size) if some else None,
+                self._error(answers, of_size) if has_any else None,
+                self._error(np.zeros_like(answers), of_size) if has_any else None,
                 *self._random_errors(queries, released),
             )
 
     def _error(self, answers: NDArray[np.int64], chosen: NDArray[np.bool_]) -> float:
         return average_relative_error(self._answers[chosen], answers[chosen], self._truth.size)
 
-    def _random_errors(self, queries: Queries, released: Side) -> tuple[float, float]:
+    def _random_errors(self, queries: Queries, released: Figures) -> tuple[float, float]:
         truth, size = self._truth.answers(queries), self._truth.size
         return (
             average_relative_error(truth, released.answers(queries), size),
             average_relative_error(truth, np.zeros_like(truth), size),
         )
 
-    def by_count(self, released: Side) -> Iterator[CountError]:
+    def by_count(self, released: Figures) -> Iterator[CountError]:
         """The error by size of the true count, a power of ten at a time."""
         errors = np.abs(released.answers(self._journeys) - self._answers)
         least = 1
@@ -131,9 +131,9 @@ class Asked:
                 )
             least *= 10
 
-    def top_patterns(self, released: Side) -> Iterator[PatternHits]:
+    def top_patterns(self, released: Figures) -> Iterator[PatternHits]:
         """The right ones among the top k."""
-        right, ours = (side.patterns(TOP[-1]) for side in (self._truth, released))
+        right, ours = (figures.patterns(TOP[-1]) for figures in (self._truth, released))
         for k in TOP:
             known = {pattern.locations for pattern in right[:k]}
             found = sum(pattern.locations in known for pattern in ours[:k])

@@ -9,10 +9,16 @@ from pathveil.errors import ParameterError
 from pathveil.gate.randomness import ByteGenerator, Randomness
 from pathveil.publishing import publish_with
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.trials.evaluation.compared import Side
+from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.scores import invented_share
 from pathveil.trials.forecasting.accuracy import Asked, CountError, PatternHits, QuestionError
-from pathveil.trials.forecasting.shape import LevelSurvival, Shape, shape_of, simulated, survival
+from pathveil.trials.forecasting.data_size import (
+    DataSize,
+    LevelSurvival,
+    simulated,
+    size_of,
+    survival,
+)
 
 AROUND = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
 """The budgets that are tried, as multiples of the wanted one."""
@@ -51,14 +57,14 @@ class SimulatedForecast:
     """What to expect, for the wanted budget and some around it.
 
     Attributes:
-        expected: the shape that was asked for.
-        simulated: the shape that was simulated.
+        expected: the size that was asked for.
+        simulated: the size that was simulated.
         runs: by rising ε.
         wanted: which of them has the wanted ε.
     """
 
-    expected: Shape
-    simulated: Shape
+    expected: DataSize
+    simulated: DataSize
     runs: tuple[Run, ...]
     wanted: int
 
@@ -86,7 +92,7 @@ def check_can_be_simulated(parameters: Parameters) -> None:
 
 
 def forecast(
-    expected: Shape,
+    expected: DataSize,
     choices: Callable[[Fraction], Parameters],
     *,
     generator: ByteGenerator | None = None,
@@ -95,7 +101,7 @@ def forecast(
     """Simulate, publish and measure. Reads nothing, spends nothing, writes nothing.
 
     Args:
-        expected: the shape of the data.
+        expected: the size of the data.
         choices: the parameters for a multiple of the wanted budget. Budgets that can't be used
             are left out, but for the wanted one itself.
         generator: for tests: where the noise comes from.
@@ -113,7 +119,7 @@ def forecast(
         generator=generator,
         progress=progress,
     )
-    return SimulatedForecast(expected, shape_of(database), runs, [*tried].index(Fraction(1)))
+    return SimulatedForecast(expected, size_of(database), runs, [*tried].index(Fraction(1)))
 
 
 def measured_runs(
@@ -124,7 +130,7 @@ def measured_runs(
     progress: Callable[[float], None] = lambda _share: None,
 ) -> tuple[Run, ...]:
     """Publish once for each choice, in memory only, and measure each release."""
-    truth = Side(database)
+    truth = Figures(database)
     asked = Asked(truth)
     runs = []
     for i, parameters in enumerate(choices):
@@ -158,7 +164,7 @@ def _fitting(parameters: Parameters, database: TrajectoryDatabase) -> Parameters
 def _measured(
     database: TrajectoryDatabase,
     parameters: Parameters,
-    truth: Side,
+    truth: Figures,
     asked: Asked,
     randomness: Randomness,
     tell: Callable[[float], None],
@@ -170,7 +176,7 @@ def _measured(
         lambda done, everything: tell(_PUBLISHING * done / everything),
     )
     tell(_PUBLISHING)
-    released = Side(release)
+    released = Figures(release)
     by_locations, by_count = tuple(asked.by_locations(released)), tuple(asked.by_count(released))
     patterns = tuple(asked.top_patterns(released))
     tell(0.9)

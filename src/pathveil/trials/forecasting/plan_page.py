@@ -7,7 +7,7 @@ from math import floor, log10
 from pathlib import Path
 
 from pathveil.errors import ParameterError
-from pathveil.folders import write_whole
+from pathveil.folders import write_atomically
 from pathveil.pages.report import templates
 from pathveil.promise.certificate import CERTIFICATE_FILE
 from pathveil.trials.forecasting import forecast_tables
@@ -205,7 +205,7 @@ def write_page(forecast: SimulatedForecast, path: Path) -> None:
         ParameterError: if that fails.
     """
     try:
-        write_whole(path, plan_page(forecast))
+        write_atomically(path, plan_page(forecast))
     except OSError as error:
         raise ParameterError(f"Can't write {str(path)!r}: {error.strerror}.") from None
 

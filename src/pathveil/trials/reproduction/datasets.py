@@ -130,17 +130,17 @@ def find_data(name: str, data: Path | None) -> Path:
     Raises:
         InputError: if none of them has it.
     """
-    places = [data] if data is not None else _usual_places()
-    for place in places:
-        if (place / name / "trajectories.parquet").exists():
-            return place / name
+    folders = [data] if data is not None else _usual_folders()
+    for folder in folders:
+        if (folder / name / "trajectories.parquet").exists():
+            return folder / name
     raise InputError(
         f"The dataset {name} was not found. Name the folder that holds it with --data or "
         f"{DATA_VARIABLE}; or use --dataset {SIMULATED}."
     )
 
 
-def _usual_places() -> list[Path]:
+def _usual_folders() -> list[Path]:
     given = os.environ.get(DATA_VARIABLE)
     checkout = Path(__file__).resolve().parents[4]
     beside = [root.parent / "shared" / "data" for root in (Path.cwd(), checkout)]

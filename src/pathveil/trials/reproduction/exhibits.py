@@ -30,7 +30,7 @@ EMPTY = "empty release"
 NAMES = {BASIC: "Basic", FULL: "Full", CALIBRATED: "calibrated"}
 ERROR = "average relative error"
 LONGEST_SHOWN = 60
-PLACES = 3
+DECIMALS = 3
 
 
 # A figure or table of the reproduction: its numbers, its drawing, its words.
@@ -69,10 +69,10 @@ class Exhibit:
         return text.getvalue()
 
 
-def shown(statistic: Statistic, places: int) -> str:
+def shown(statistic: Statistic, decimals: int) -> str:
     """Mean ± spread for people."""
-    mean = f"{statistic.mean:,.{places}f}"
-    return f"{mean} ± {statistic.spread:,.{places}f}" if statistic.runs > 1 else mean
+    mean = f"{statistic.mean:,.{decimals}f}"
+    return f"{mean} ± {statistic.spread:,.{decimals}f}" if statistic.runs > 1 else mean
 
 
 # Figures 4 to 6: lengths, and the error of count queries by ε and by h.
@@ -135,8 +135,8 @@ def _budget_rows(plan: Plan, results: Results, empty: list[float]) -> Iterator[t
                 results.subset_error(epsilon, BASE_HEIGHT, method, subset)
                 for subset in range(len(empty))
             ]
-            yield (NAMES[method], epsilon, *(shown(error, PLACES) for error in errors))
-    yield (EMPTY, "any", *(f"{error:.{PLACES}f}" for error in empty))
+            yield (NAMES[method], epsilon, *(shown(error, DECIMALS) for error in errors))
+    yield (EMPTY, "any", *(f"{error:.{DECIMALS}f}" for error in empty))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +208,8 @@ def _height_rows(plan: Plan, reading: HeightReading, empty: float) -> Iterator[t
     for method in plan.methods:
         for epsilon in plan.height_epsilons:
             errors = [reading.error(epsilon, height, method) for height in plan.heights]
-            yield (NAMES[method], epsilon, *(shown(error, PLACES) for error in errors))
-    yield (EMPTY, "any", *(f"{empty:.{PLACES}f}" for _ in plan.heights))
+            yield (NAMES[method], epsilon, *(shown(error, DECIMALS) for error in errors))
+    yield (EMPTY, "any", *(f"{empty:.{DECIMALS}f}" for _ in plan.heights))
 
 
 def _csv(statistic: Statistic) -> tuple[float, float, int]:

@@ -180,7 +180,7 @@ def _improvements(plan: Plan, results: Results) -> dict[str, list[float]]:
 
 
 def _improvement(plan: Plan, results: Results) -> Iterator[Finding]:
-    if not plan.has_both:
+    if not plan.compares_paper_methods:
         return
     by_epsilon = _improvements(plan, results)
     every = [share for shares in by_epsilon.values() for share in shares]
@@ -235,7 +235,7 @@ def _errors_by_height(plan: Plan, reading: HeightReading) -> Iterator[Finding]:
         f"range for {inside} of {len(best)} curves.",
         verdict(inside, len(best)),
     )
-    if not plan.has_both:
+    if not plan.compares_paper_methods:
         return
     pairs = [(epsilon, height) for epsilon in plan.height_epsilons for height in plan.heights]
     smaller = sum(
@@ -278,7 +278,7 @@ def pattern_findings(plan: Plan, results: Results) -> Iterator[Finding]:
     )
     for method in plan.paper_methods:
         yield _nearness(plan, results, method)
-    if not plan.has_both:
+    if not plan.compares_paper_methods:
         return
     settings = [
         *((BASE_EPSILON, BASE_HEIGHT, k) for k in TOP),
@@ -347,17 +347,17 @@ def runtime_findings(plan: Plan, results: Results) -> Iterator[Finding]:
                 f"explains {percent(fit)} of its variance.",
                 "agrees" if fit >= LINEAR else "differs",
             )
-    whole = results.runtime("database", plan.database_steps, method)
-    each, theirs = whole.seconds.mean / whole.trajectories, paper_numbers.SECONDS / 1_200_000
+    largest = results.runtime("database", plan.database_steps, method)
+    each, theirs = largest.seconds.mean / largest.trajectories, paper_numbers.SECONDS / 1_200_000
     yield Finding(
         "Figure 7",
         f"Full takes {paper_numbers.SECONDS:.0f} seconds for 1,200,000 trajectories "
         f"({1e6 * theirs:.0f} µs each; C++, 2.26 GHz), and no more than 25 in any experiment.",
-        f"{NAMES[method]} takes {whole.seconds.mean:.2f} seconds for {whole.trajectories:,} "
+        f"{NAMES[method]} takes {largest.seconds.mean:.2f} seconds for {largest.trajectories:,} "
         f"({1e6 * each:.2f} µs each).",
         "agrees" if each <= theirs else "differs",
     )
-    if plan.has_both:
+    if plan.compares_paper_methods:
         basic, full = (_total_seconds(plan, results, one) for one in PAPER_METHODS)
         extra = full / basic - 1
         yield Finding(

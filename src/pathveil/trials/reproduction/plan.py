@@ -27,7 +27,7 @@ QUICK_QUERIES = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class AccuracyCell:
+class AccuracyTrial:
     """One release whose accuracy is measured.
 
     Attributes:
@@ -49,7 +49,7 @@ class AccuracyCell:
 
 
 @dataclass(frozen=True, slots=True)
-class RuntimeCell:
+class RuntimeTrial:
     """One release whose making is timed (Fig. 7).
 
     Attributes:
@@ -129,7 +129,7 @@ class Plan:
         return tuple(method for method in self.methods if method in PAPER_METHODS)
 
     @property
-    def has_both(self) -> bool:
+    def compares_paper_methods(self) -> bool:
         """Whether Basic and Full can be compared."""
         return self.paper_methods == PAPER_METHODS
 
@@ -139,23 +139,23 @@ class Plan:
         by_height = [(e, height) for e in self.height_epsilons for height in self.heights]
         return list(dict.fromkeys(by_budget + by_height))
 
-    def accuracy_cells(self) -> list[AccuracyCell]:
+    def accuracy_trials(self) -> list[AccuracyTrial]:
         """All releases, the first run of each before the second of any."""
         return [
-            AccuracyCell(epsilon, height, method.name, run)
+            AccuracyTrial(epsilon, height, method.name, run)
             for run in range(1, self.runs + 1)
             for epsilon, height in self.settings()
             for method in self.methods
         ]
 
-    def runtime_cells(self) -> list[RuntimeCell]:
+    def runtime_trials(self) -> list[RuntimeTrial]:
         """All timed releases."""
         panels: dict[Panel, int] = {
             "database": self.database_steps,
             "universe": self.universe_steps,
         }
         return [
-            RuntimeCell(panel, step, method.name, run)
+            RuntimeTrial(panel, step, method.name, run)
             for run in range(1, self.runs + 1)
             for panel, steps in panels.items()
             for step in range(1, steps + 1)

@@ -115,11 +115,11 @@ def _run(
     bench: Bench, plan: Plan, store: Store, workers: int, progress: Callable[[int, int], None]
 ) -> None:
     """Run what is not in the store yet."""
-    accuracy = [cell for cell in plan.accuracy_cells() if cell not in store.results]
-    runtime = [cell for cell in plan.runtime_cells() if cell not in store.results]
+    accuracy = [trial for trial in plan.accuracy_trials() if trial not in store.results]
+    runtime = [trial for trial in plan.runtime_trials() if trial not in store.results]
     total = len(accuracy) + len(runtime)
-    for done, (cell, result) in enumerate(run_accuracy(bench, accuracy, workers), start=1):
-        store.add(cell, result)
+    for done, (trial, result) in enumerate(run_accuracy(bench, accuracy, workers), start=1):
+        store.add(trial, result)
         progress(done, total)
     for done, timed in enumerate(runtime, start=len(accuracy) + 1):
         store.add(timed, bench.runtime(timed))
@@ -135,8 +135,8 @@ def _write(
     store: Store,
     command: str,
 ) -> Reproduction:
-    wanted = {*plan.accuracy_cells(), *plan.runtime_cells()}
-    results = Results({cell: r for cell, r in store.results.items() if cell in wanted})
+    wanted = {*plan.accuracy_trials(), *plan.runtime_trials()}
+    results = Results({trial: r for trial, r in store.results.items() if trial in wanted})
     exhibits = (
         lengths_exhibit(length_distribution(database)),
         budget_exhibit(plan, results, truth),

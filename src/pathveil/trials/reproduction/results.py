@@ -11,13 +11,13 @@ from typing import Any
 from pathveil.core.methods import Method
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.trials.evaluation.internal import PREFIX, refuse_bundle, stamped, write_internal
-from pathveil.trials.reproduction.plan import TOP, AccuracyCell, Panel, RuntimeCell
+from pathveil.trials.reproduction.plan import TOP, AccuracyTrial, Panel, RuntimeTrial
 from pathveil.trials.reproduction.runs import AccuracyResult, RuntimeResult
 
 SETTINGS = f"{PREFIX}settings.json"
 CELLS = f"{PREFIX}cells.jsonl"
 
-Cell = AccuracyCell | RuntimeCell
+Trial = AccuracyTrial | RuntimeTrial
 Result = AccuracyResult | RuntimeResult
 
 
@@ -40,20 +40,20 @@ class Store:
         refuse_bundle(folder)
         self.folder = folder
         self._path = folder / CELLS
-        self.results: dict[Cell, Result] = {}
+        self.results: dict[Trial, Result] = {}
         self._settle(settings)
         self._read()
 
-    def add(self, cell: Cell, result: Result) -> None:
+    def add(self, trial: Trial, result: Result) -> None:
         """Keep a result, on disk at once."""
-        line = json.dumps({"cell": asdict(cell), "result": asdict(result)})
+        line = json.dumps({"cell": asdict(trial), "result": asdict(result)})
         try:
             handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(line + "\n")
         except OSError as error:
             raise ReleaseError(f"Can't write {self._path}: {error.strerror}.") from None
-        self.results[cell] = result
+        self.results[trial] = result
 
     def _settle(self, settings: Mapping[str, object]) -> None:
         path = self.folder / SETTINGS
@@ -89,14 +89,14 @@ class Store:
                 self.results[entry[0]] = entry[1]
 
 
-def _entry(line: str) -> tuple[Cell, Result] | None:
+def _entry(line: str) -> tuple[Trial, Result] | None:
     """A finished cell; None for a line that a stopped run left half-written."""
     try:
         entry = json.loads(line)
-        cell, result = entry["cell"], entry["result"]
-        if "panel" in cell:
-            return RuntimeCell(**cell), RuntimeResult(**result)
-        return AccuracyCell(**cell), AccuracyResult(**_tuples(result))
+        trial, result = entry["cell"], entry["result"]
+        if "panel" in trial:
+            return RuntimeTrial(**trial), RuntimeResult(**result)
+        return AccuracyTrial(**trial), AccuracyResult(**_tuples(result))
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -147,15 +147,15 @@ class RuntimePoint:
 class Results:
     """All finished cells of an experiment."""
 
-    def __init__(self, cells: Mapping[Cell, Result]) -> None:
+    def __init__(self, trials: Mapping[Trial, Result]) -> None:
         self._accuracy: dict[tuple[str, int, Method], list[AccuracyResult]] = {}
         self._runtime: dict[tuple[Panel, int, Method], list[RuntimeResult]] = {}
-        for cell, result in cells.items():
-            if isinstance(cell, AccuracyCell) and isinstance(result, AccuracyResult):
-                setting = (cell.epsilon, cell.height, Method.named(cell.method))
+        for trial, result in trials.items():
+            if isinstance(trial, AccuracyTrial) and isinstance(result, AccuracyResult):
+                setting = (trial.epsilon, trial.height, Method.named(trial.method))
                 self._accuracy.setdefault(setting, []).append(result)
-            elif isinstance(cell, RuntimeCell) and isinstance(result, RuntimeResult):
-                point = (cell.panel, cell.step, Method.named(cell.method))
+            elif isinstance(trial, RuntimeTrial) and isinstance(result, RuntimeResult):
+                point = (trial.panel, trial.step, Method.named(trial.method))
                 self._runtime.setdefault(point, []).append(result)
 
     def subset_error(self, epsilon: str, height: int, method: Method, subset: int) -> Statistic:

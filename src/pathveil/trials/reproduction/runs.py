@@ -12,7 +12,7 @@ from pathveil.core.paths import WeightedPaths
 from pathveil.errors import InputError
 from pathveil.publishing import publish
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.trials.evaluation.compared import Side
+from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.random_queries import (
     SUBSETS,
     Queries,
@@ -26,8 +26,8 @@ from pathveil.trials.reproduction.plan import (
     FIXED_LENGTH,
     RUNTIME_HEIGHT,
     TOP,
-    AccuracyCell,
-    RuntimeCell,
+    AccuracyTrial,
+    RuntimeTrial,
 )
 from pathveil.trials.reproduction.samples import draw_test_set
 
@@ -51,7 +51,7 @@ class Workload:
     answers: NDArray[np.int64]
     database_size: int
 
-    def error(self, released: Side) -> float:
+    def error(self, released: Figures) -> float:
         """The average relative error of a release."""
         return average_relative_error(
             self.answers, released.answers(self.queries), self.database_size
@@ -83,17 +83,17 @@ class Truth:
         Raises:
             InputError: if it is empty.
         """
-        side = Side(raw)
-        if not side.size:
+        figures = Figures(raw)
+        if not figures.size:
             raise InputError("The raw data holds no trajectory: there is nothing to reproduce.")
         size = len(raw.universe)
 
         def workload(asked: Queries) -> Workload:
-            return Workload(asked, side.answers(asked), side.size)
+            return Workload(asked, figures.answers(asked), figures.size)
 
         subsets = paper_queries(size, BASE_HEIGHT, queries=queries, seed=seed)
         fixed = fixed_length_queries(size, FIXED_LENGTH, queries=-(-queries // SUBSETS), seed=seed)
-        return cls(tuple(map(workload, subsets)), workload(fixed), side.patterns(max(TOP)))
+        return cls(tuple(map(workload, subsets)), workload(fixed), figures.patterns(max(TOP)))
 
 
 # Run one cell: make a release, measure it, forget it.
@@ -160,40 +160,42 @@ class Bench:
     database_steps: int
     universe_steps: int
 
-    def accuracy(self, cell: AccuracyCell) -> AccuracyResult:
+    def accuracy(self, trial: AccuracyTrial) -> AccuracyResult:
         """Release with fresh noise and measure."""
         noise = np.random.default_rng(
-            [self.seed, *cell.epsilon.encode(), cell.height, *cell.method.encode(), cell.run]
+            [self.seed, *trial.epsilon.encode(), trial.height, *trial.method.encode(), trial.run]
         )
         release = publish(
             self.database,
-            epsilon=cell.epsilon,
-            height=cell.height,
-            method=cell.method,
-            threshold=self._threshold(cell.method),
+            epsilon=trial.epsilon,
+            height=trial.height,
+            method=trial.method,
+            threshold=self._threshold(trial.method),
             max_nodes=self.max_nodes,
             generator=noise,
         )
-        side = Side(release)
+        figures = Figures(release)
         matches = [
-            match_patterns(self.truth.patterns[:k], side.patterns(max(TOP))[:k])
-            for k in (TOP if cell.mines else ())
+            match_patterns(self.truth.patterns[:k], figures.patterns(max(TOP))[:k])
+            for k in (TOP if trial.mines else ())
         ]
         return AccuracyResult(
-            tuple(workload.error(side) for workload in self.truth.subsets),
-            self.truth.fixed.error(side),
+            tuple(workload.error(figures) for workload in self.truth.subsets),
+            self.truth.fixed.error(figures),
             tuple(match.true_positives for match in matches),
             tuple(match.false_positives for match in matches),
             tuple(match.false_drops for match in matches),
         )
 
-    def runtime(self, cell: RuntimeCell) -> RuntimeResult:
+    def runtime(self, trial: RuntimeTrial) -> RuntimeResult:
         """Time one release of a test set (Fig. 7: ε = 1.0, h = 20)."""
-        steps = self.database_steps if cell.panel == "database" else self.universe_steps
-        sample = draw_test_set(self.database, cell.panel, cell.step, steps, [self.seed, cell.run])
-        self._publish(sample, cell.method)  # compiles, and warms the caches
+        steps = self.database_steps if trial.panel == "database" else self.universe_steps
+        sample = draw_test_set(
+            self.database, trial.panel, trial.step, steps, [self.seed, trial.run]
+        )
+        self._publish(sample, trial.method)  # compiles, and warms the caches
         # The best of a few, because whatever else the machine does can only add time.
-        seconds = min(self._publish(sample, cell.method) for _ in range(TIMINGS))
+        seconds = min(self._publish(sample, trial.method) for _ in range(TIMINGS))
         return RuntimeResult(len(sample), len(sample.universe), seconds)
 
     def _threshold(self, method: MethodName) -> str:

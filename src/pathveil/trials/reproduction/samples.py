@@ -38,8 +38,8 @@ def draw_test_set(
         int(np.count_nonzero(_lengths_within(database, smallest))),
     )
     restricted = _restrict(database, np.sort(kept))
-    some = np.flatnonzero(np.diff(restricted.offsets))
-    return _take(restricted, draw.permutation(some)[:rows])
+    not_empty = np.flatnonzero(np.diff(restricted.offsets))
+    return _take(restricted, draw.permutation(not_empty)[:rows])
 
 
 def _share(size: int, step: int, steps: int) -> int:

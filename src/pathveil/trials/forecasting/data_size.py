@@ -1,4 +1,4 @@
-"""Simulated data of the shape that somebody expects, and which of its nodes survive the noise."""
+"""Simulated data of the size that somebody expects, and which of its nodes survive the noise."""
 
 from dataclasses import dataclass
 
@@ -69,11 +69,11 @@ def survival(tree: NoisyPrefixTree, paths: Paths, universe_size: int) -> tuple[L
     return tuple(found)
 
 
-# The shape of the data that somebody expects, and simulated trajectories of that shape.
+# The size of the data that somebody expects, and simulated trajectories of that size.
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class DataSize:
     """How much data there is.
 
     Attributes:
@@ -87,11 +87,13 @@ class Shape:
     universe_size: int
 
     @classmethod
-    def expected(cls, trajectories: int, mean_length: float | None, universe_size: int) -> "Shape":
+    def expected(
+        cls, trajectories: int, mean_length: float | None, universe_size: int
+    ) -> "DataSize":
         """What a publisher expects, checked.
 
         Raises:
-            ParameterError: if nothing can have that shape.
+            ParameterError: if nothing can have that size.
         """
         length = MEAN_LENGTH if mean_length is None else mean_length
         if not 1 <= trajectories <= 10**12:
@@ -102,10 +104,10 @@ class Shape:
             raise ParameterError(f"The mean length must lie between 1 and {LONGEST_MEAN:.0f}.")
         return cls(trajectories, float(length), universe_size)
 
-    def capped(self) -> "Shape":
+    def capped(self) -> "DataSize":
         """The same, or as much of it as is simulated."""
         most = min(MOST_TRAJECTORIES, max(1, int(MOST_VISITS / self.mean_length)))
-        return Shape(
+        return DataSize(
             min(self.trajectories, most),
             self.mean_length,
             min(self.universe_size, MOST_LOCATIONS),
@@ -129,10 +131,12 @@ class Shape:
         return said
 
 
-def simulated(shape: Shape, max_trajectories_per_unit: int, seed: int = SEED) -> TrajectoryDatabase:
-    """Commuters who do not exist, of this shape; always the same ones for a seed."""
+def simulated(
+    size: DataSize, max_trajectories_per_unit: int, seed: int = SEED
+) -> TrajectoryDatabase:
+    """Commuters who do not exist, of this size; always the same ones for a seed."""
     week = simulate_week(
-        shape.trajectories, shape.universe_size, seed=seed, mean_length=shape.mean_length
+        size.trajectories, size.universe_size, seed=seed, mean_length=size.mean_length
     )
     return TrajectoryDatabase.from_arrays(
         week.offsets,
@@ -142,8 +146,8 @@ def simulated(shape: Shape, max_trajectories_per_unit: int, seed: int = SEED) ->
     )
 
 
-def shape_of(database: TrajectoryDatabase) -> Shape:
-    """The shape of trajectories that exist."""
+def size_of(database: TrajectoryDatabase) -> DataSize:
+    """The size of data that exists."""
     lengths = np.diff(database.offsets)
     mean = float(lengths.mean()) if len(lengths) else 0.0
-    return Shape(len(lengths), mean, len(database.universe))
+    return DataSize(len(lengths), mean, len(database.universe))
