@@ -22,6 +22,7 @@ def no_room(_work, _arguments):
 @pytest.fixture(params=[never_begins, no_room])
 def no_threads(request, monkeypatch):
     monkeypatch.setattr(threads, "start_new_thread", request.param)
+    monkeypatch.setattr(threading, "_start_new_thread", request.param)  # and Python's own
     monkeypatch.setattr(threads, "_PATIENCE", 0.01)
 
 
