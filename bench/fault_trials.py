@@ -179,7 +179,7 @@ def _write_pattern(folder: Path) -> None:
         (folder / name).mkdir(parents=True)
     work = folder / "work"
     (work / "stops.csv").write_text("location\nA\nB\nC\nD\n", encoding="utf-8")
-    rows = [f"u{n},{step},{'ABCD'[(n + step) % 4]}" for n, step in product(range(300), range(3))]
+    rows = [f"u{n},{step},{'ABCD'[(n + step) % 4]}" for n, step in product(range(40), range(3))]
     rows += [f"{UNIT},{step},{stop}" for step, stop in enumerate(["A", LABEL, "B"])]
     (work / "taps.csv").write_text("\n".join(["card,seq,stop", *rows, ""]), encoding="utf-8")
     Ledger.open(str(work / "ledger.db")).init("taps", LIMIT)
