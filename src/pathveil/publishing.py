@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
@@ -13,6 +14,7 @@ from pathveil.core.methods import (
     BASIC,
     CALIBRATED,
     DEFAULT_METHOD,
+    EVERYTHING,
     FULL,
     Method,
     MethodName,
@@ -37,6 +39,7 @@ from pathveil.raw.reading_plan import Reading
 from pathveil.rehearsal import NotPrivate, made_up
 from pathveil.release.release import Release, extended
 from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.statistics.planner import Planner
 from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import Universe
 
@@ -45,9 +48,10 @@ def publish(
     database: Trajectories | Any,
     *,
     epsilon: object = None,
-    height: int | str,
+    height: int | str | None = None,
     epsilon_per_trip: object = None,
     method: MethodName = DEFAULT_METHOD,
+    purpose: str = EVERYTHING,
     threshold: object = "auto",
     max_nodes: int = DEFAULT_MAX_NODES,
     delta: object = None,
@@ -68,14 +72,18 @@ def publish(
             `read_trajectories` reads, or a Spark DataFrame.
         epsilon: the total privacy budget of a unit, as text (``"1"``, ``"0.5"``) or an exact
             number.
-        height: h, the height of the prefix tree: trajectories are cut after h locations; or
-            "auto", which spends a twentieth of ε on choosing it (`core.preparations`).
-            "calibrated" does not cut them; its measurements look at h visits of each.
+        height: for "basic" and "full": h, the height of the prefix tree: trajectories are cut
+            after h locations; or "auto", which spends a twentieth of ε on choosing it
+            (`core.preparations`). "calibrated" needs none: it plans from a noisy first look how
+            much of a trajectory each table looks at, and a number is only the most that it may.
         epsilon_per_trip: instead of ``epsilon``: ε for each trajectory that is used. A unit's is
             c times that, c being the database's ``max_trajectories_per_unit``. Of a unit with
             more than c, one trajectory by itself has less protection (docs/people.md).
         method: "basic", "full" (with constrained inference) or "calibrated" (more
             measurements, and synthetic trajectories calibrated to them).
+        purpose: what "calibrated" is to be good at: "everything", "stops" (how many visit each
+            location), "flows" (who goes from where to where), "patterns" (frequent journeys) or
+            "hours" (when, with a time grid). It shifts budget between tables, nothing else.
         threshold: θ: "auto", "paper" or a whole number of trajectories ("calibrated": "auto").
         max_nodes: refuse parameters whose expected tree is larger.
         delta: δ, as text such as "1e-9", if the database was read with universe="discover".
@@ -110,6 +118,7 @@ def publish(
         delta=delta,
         threshold=threshold,
         method=method,
+        purpose=purpose,
         max_nodes=max_nodes,
         taxonomy=taxonomy,
         engine=engine,
@@ -295,8 +304,16 @@ def _publish_tables(
     """Beyond the paper: measure more of the right things, and calibrate to them."""
     if not isinstance(database, TrajectoryDatabase):  # `Method.engines` says so before anything
         raise ParameterError(f"The {parameters.method} method counts in memory.")
-    plan = MeasurementPlan.of(parameters)
-    measurements = measure(database, plan, choose_candidates, randomness, progress)
+    measurements = measure(
+        database,
+        MeasurementPlan.usual(parameters),
+        choose_candidates,
+        randomness,
+        progress,
+        Planner(parameters),
+    )
+    plan = measurements.plan
+    parameters = replace(parameters, planned=plan)
     # From here on only noisy measurements are seen. What is drawn now decides nothing private.
     draw = np.random.default_rng(randomness.words(8))  # noqa: TID251
     made = calibrated.post_process(

@@ -88,6 +88,7 @@ def _small(parameters: Parameters) -> Parameters:
         universe_size=None if parameters.universe_is_open else 2,
         delta="1e-9" if parameters.universe_is_open else None,
         method=parameters.method,
+        purpose=parameters.purpose,
         time_grid=parameters.time_grid,
         taxonomy=zones,
     )

@@ -48,7 +48,7 @@ def candidate_bound(choose):
 
 def test_candidates_come_from_noisy_visits_and_choosing_them_from_exact_ones_is_caught():
     def right(db, randomness):
-        return choose_candidates(gate.measure_popularity(db, PLAN, randomness))
+        return choose_candidates(gate.measure_visits(db, PLAN, randomness))
 
     def mutant(db, _randomness):
         return np.unique(db.codes)

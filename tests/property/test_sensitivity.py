@@ -156,10 +156,11 @@ def test_the_bounds_are_reached(height, contribution):
 
 @pytest.mark.parametrize("contribution", [1, 3])
 def test_the_bounds_in_l2_are_reached(contribution):
-    """By one who never leaves, where cells repeat, and by the walker elsewhere."""
+    """By who never leaves, where cells repeat; who stays everywhere for a while; and the walker."""
     plan = plan_of(10, contribution)
     stays = [[(SIZE - 1, 0)] * 30] * 5
-    both = [changes(*neighbours(unit, contribution), plan) for unit in (WALKER, stays)]
+    lingers = [[(code, 0) for code in range(SIZE - 4, SIZE) for _ in range(4)][: 4 + 4 + 4 + 2]] * 5
+    both = [changes(*neighbours(unit, contribution), plan) for unit in (WALKER, stays, lingers)]
     for line in plan.lines():
         reached = max(int((found[line.name] ** 2).sum()) for found in both)
         # The first step has no action before it, and so a cell of its own.

@@ -152,7 +152,7 @@ def test_whatever_the_certificate_lists_among_the_choices_is_told():
     choices = dict(passage(explain(paper), "The public choices").table.rows)
     assert "slots 24" in choices["time grid"]
     told = len(choices)
-    assert told >= len(type(paper.implementation).model_fields) - 4
+    assert told >= len(type(paper.implementation).model_fields) - 5
 
 
 def test_a_ledger_is_named_if_there_is_one():

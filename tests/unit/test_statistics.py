@@ -1,5 +1,6 @@
 """The statistics of trajectories: by hand, and each against its own oracle of a few lines."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -21,8 +22,9 @@ from pathveil.statistics.actions import (
     action_counts,
 )
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
-from pathveil.statistics.first_visits import first_visits
-from pathveil.statistics.measurement_plan import SHARES, TIME_SHARES, TREE_SHARE
+from pathveil.statistics.first_visits import first_visits, spread, spread_after_first
+from pathveil.statistics.constants import WORTH
+from pathveil.statistics.measurement_plan import SHARES, TIME_SHARES
 from pathveil.statistics.moves import move_cells
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.pairs import PAIRS, pair_cells
@@ -39,7 +41,8 @@ from pathveil.statistics.shapes import (
     possible_shapes,
     shape_cells,
 )
-from pathveil.statistics.statistic import Bound, Rows, Scope, Visit
+from pathveil.statistics.returns import return_cells
+from pathveil.statistics.statistic import FIRST_LOOK, Bound, Rows, Scope, Visit
 from pathveil.statistics.visited_sets import VISITED_SETS
 from pathveil.statistics.visits import VISITS, visit_cells
 
@@ -53,6 +56,8 @@ def arrays(rows):
 
 
 # Every statistic, people's trajectories and synthetic ones
+
+MEASURED_ROW = re.compile(r"\| .* \| .* \| (\d+%|planned, [\d.]+) \|$")
 
 MEASURED = (*STATISTICS, *TIME_STATISTICS)
 SLOTS = 5
@@ -135,10 +140,11 @@ def test_listed_cells_are_those_that_have_an_estimate(rows, cap, keys):
 
 
 def test_what_one_trajectory_may_add():
-    """The bounds by the letter, for h = 12 and d = 8."""
+    """The bounds by the letter, of the usual plan."""
     bounds = {one.name: one.bound(one.cap(12, 8)) for one in MEASURED}
     assert {name: bound for name, bound in bounds.items() if bound != Bound(1, 1)} == {
         "visits": Bound(12, 12),
+        "returns": Bound(12, 36),
         "actions": Bound(12, 144),
         "moves": Bound(7, 7),
         "pairs": Bound(28, 28),
@@ -156,15 +162,21 @@ def test_names_and_words():
 def test_the_tables_of_the_docs_are_those_that_are_measured():
     page = Path(__file__).parents[2].joinpath("docs", "method.md").read_text("utf-8")
     shares = SHARES | TIME_SHARES
+
+    def given(one):
+        """A share before anything is planned and for times; else what it is worth."""
+        is_fixed = one.stage == FIRST_LOOK or one in TIME_STATISTICS
+        return f"{float(100 * shares[one]):g}%" if is_fixed else f"planned, {WORTH[one.name]:g}"
+
     rows = [
-        f"| {one.name}: {one.words} | {one.adds} | {float(100 * shares[one]):g}% |"
+        f"| {one.name}: {one.words} | {one.adds} | {given(one)} |"
         for one in MEASURED
         if one in shares
     ]
-    tree = f"| prefix tree, each of {len(LEVELS)} levels: {LEVELS[0].words} | 1 | "
-    found = [line for line in page.splitlines() if line.startswith("| ") and line.endswith("% |")]
+    found = [line for line in page.splitlines() if MEASURED_ROW.match(line)]
     assert found == rows
-    assert f"{tree}{float(100 * TREE_SHARE):g}% in all |" in page
+    tree = f"| prefix tree, each of {len(LEVELS)} levels: {LEVELS[0].words} | 1 | "
+    assert f"{tree}planned, {WORTH['prefix tree']:g} for the first |" in page
 
 
 # Actions
@@ -231,10 +243,31 @@ def test_possible_shapes(universe_size):
 
 
 def test_visits_by_hand():
-    # The fifth visit to 0 has no cell and takes no turn; the unnamed place takes one.
-    rows, cells = visit_cells(*arrays([[0, 0, 0, 0, 0, SIZE, 2, 1], [3]]), SIZE, 6)
-    assert rows.tolist() == [0, 0, 0, 0, 0, 1]
-    assert cells.tolist() == [0, SIZE, 2 * SIZE, 3 * SIZE, 2, 3]
+    # Of four locations, one of them unnamed, those in the middle of each half count.
+    rows, cells = visit_cells(*arrays([[0, 0, 2, SIZE, 1], [3]]), SIZE, 2)
+    assert rows.tolist() == [0, 0, 1]
+    assert cells.tolist() == [2, 1, 3]
+    assert visit_cells(*arrays([[0, 0, SIZE, 2]]), SIZE, 3)[1].tolist() == [0, 2]
+
+
+def test_returns_by_hand():
+    # The fifth visit to 0 counts no more, and nobody returns to an unnamed place.
+    rows, cells = return_cells(*arrays([[0, 0, 0, 0, 0, SIZE, SIZE, 2, 2], [3]]), SIZE, 9)
+    assert rows.tolist() == [0, 0, 0, 0]
+    assert cells.tolist() == [0, 0, 0, 2]
+    assert return_cells(*arrays([[0, 0, 1, 1, 2, 2, 3, 3]]), SIZE, 2)[1].tolist() == [1, 3]
+
+
+def test_what_a_cap_lets_through_is_evenly_spread():
+    everywhere = list(range(40))
+    counts = np.zeros(40, dtype=int)
+    for length in range(20, 41):
+        counts += np.bincount(visit_cells(*arrays([everywhere[:length]]), 40, 5)[1], minlength=40)
+    assert counts[:20].sum() > 40
+    assert counts[20:].sum() > 20  # the first five alone would be none
+    assert spread(everywhere, 4) == [5, 15, 25, 35]
+    assert spread(everywhere[:3], 4) == [0, 1, 2]
+    assert spread_after_first(everywhere, 3) == [0, 10, 30]
 
 
 # First visits
@@ -242,7 +275,7 @@ def test_visits_by_hand():
 
 def test_first_visits_by_hand():
     offsets, codes = arrays([[0, 0, 2, 0, 1], [], [SIZE, SIZE, 3]])
-    visited, reached_from = first_visits(offsets, codes, SIZE, 3)
+    visited, reached_from = first_visits(offsets, codes, SIZE, 3, False)
     assert visited.tolist() == [[0, 2, 1], [-1, -1, -1], [SIZE, SIZE, 3]]
     assert reached_from.tolist() == [[-1, 0, 0], [-1, -1, -1], [-1, SIZE, SIZE]]
     assert move_cells(visited, reached_from, SIZE)[1].tolist() == [0 * SIZE + 2, 0 * SIZE + 1]

@@ -21,10 +21,11 @@ from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.pairs import PAIRS
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.reach import POPULAR_BINS, REACH, REACHES
+from pathveil.statistics.returns import RETURNS
 from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, LENGTHS, SHAPE_CELLS, SHAPES
 from pathveil.statistics.statistic import Known, Rows, Scope
 from pathveil.statistics.visited_sets import VISITED_SETS
-from pathveil.statistics.visits import MULTIPLICITIES, VISITS
+from pathveil.statistics.visits import VISITS
 
 SIZE = 3
 PLAN = MeasurementPlan.of(
@@ -60,7 +61,8 @@ def targets(draw=None, variance=4.0):
         SHAPES: shapes,
         LENGTHS: Estimates(shapes.value.sum(axis=1), shapes.variance.sum(axis=1)),
         LAST_LOCATIONS: table(SIZE),
-        VISITS: table(MULTIPLICITIES, SIZE),
+        VISITS: table(SIZE),
+        RETURNS: table(SIZE),
         PAIRS: listed(0 * SIZE + 1),
         VISITED_SETS: listed(0b11),
         REACH: table(REACHES),
@@ -75,15 +77,12 @@ def starts_of(aims):
 
 def test_cells_by_hand():
     aims = targets()
-    assert (
-        len(aims.counts)
-        == LENGTH_BINS + SHAPE_CELLS + SIZE + MULTIPLICITIES * SIZE + 1 + 1 + REACHES + 2
-    )
+    assert len(aims.counts) == LENGTH_BINS + SHAPE_CELLS + SIZE + 2 * SIZE + 1 + 1 + REACHES + 2
     assert aims.counts[-2:].tolist() == [3, 2]
     assert aims.variances[-2:].tolist() == [4.0 / 2, 4.0 / 2]  # 2/ε²
     start = starts_of(aims)
-    lengths, shapes, last, visits = (
-        start[table] for table in (LENGTHS, SHAPES, LAST_LOCATIONS, VISITS)
+    lengths, shapes, last, visits, returns = (
+        start[table] for table in (LENGTHS, SHAPES, LAST_LOCATIONS, VISITS, RETURNS)
     )
     pairs, sets, reach, first = (start[table] for table in (PAIRS, VISITED_SETS, REACH, LEVELS[0]))
     rows, cells = find_cells(paths([[0, 1, 0], [2, SIZE]]), aims)
@@ -91,7 +90,7 @@ def test_cells_by_hand():
     assert found[0] == sorted(
         [
             *(lengths + 2, shapes + 2 * DISTINCT_BINS + 1, last + 0, first + 0, pairs, sets),
-            *(visits + 0, visits + 1, visits + SIZE + 0),
+            *(visits + 0, visits + 1, returns + 0),
             reach + 2 * POPULAR_BINS + 2,
         ]
     )

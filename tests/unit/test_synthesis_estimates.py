@@ -6,10 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pathveil import Parameters
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates, estimate_popularity
 from pathveil.statistics.last_locations import LAST_LOCATIONS
+from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.returns import RETURNS
 from pathveil.statistics.shapes import (
     DISTINCT_BINS,
     LENGTH_BINS,
@@ -20,7 +23,7 @@ from pathveil.statistics.shapes import (
 )
 from pathveil.statistics.statistic import Scope
 from pathveil.statistics.total import TOTAL
-from pathveil.statistics.visits import MULTIPLICITIES, VISITS
+from pathveil.statistics.visits import VISITS
 
 # All draws are seeded: a test that passes once passes always.
 
@@ -33,21 +36,22 @@ def table(counts, scale, seed=None):
     return NoisyTable(np.arange(len(counts)), counts, len(counts), Fraction(1, scale))
 
 
-def popularity(total, visits, *, noise=10, seed=None):
-    """Trajectories of one visit each, unless ``visits`` has more rows (multiplicities)."""
-    visits = np.asarray(visits)
-    size = visits.shape[-1]
-    by_times = np.zeros((MULTIPLICITIES, size), dtype=np.int64)
-    by_times[: visits.reshape(-1, size).shape[0]] = visits
+PLAN = MeasurementPlan.usual(Parameters.choose(epsilon="1", universe_size=2))
+
+
+def popularity(total, visits, *, noise=10, seed=None, returns=None):
+    """Trajectories of one visit each, unless there are returns."""
+    size = len(visits)
     shapes = np.zeros(SHAPE_CELLS, dtype=np.int64)
     shapes[0] = total
     tables = {
         TOTAL: table([total], 1),
         SHAPES: table(shapes, noise, seed),
-        LAST_LOCATIONS: table(by_times[0], noise, seed),
-        VISITS: table(by_times.ravel(), noise, seed),
+        LAST_LOCATIONS: table(visits, noise, seed),
+        VISITS: table(visits, noise, seed),
+        **({} if returns is None else {RETURNS: table(returns, noise, seed)}),
     }
-    return Measurements(Scope(size), tables)
+    return Measurements(Scope(size), tables, PLAN)
 
 
 def changed(noisy, statistic, other):
@@ -64,7 +68,7 @@ def test_what_stands_out_is_a_candidate():
     assert choose_candidates(noisy).tolist() == [3, 70, 399]
     estimates = estimate_popularity(noisy)
     assert estimates.total == 3400
-    assert estimates[VISITS].value[0, 70] == pytest.approx(2000, abs=100)
+    assert estimates[VISITS].value[70] == pytest.approx(2000, abs=100)
     assert estimates[LENGTHS].value.sum() == pytest.approx(3400)
     assert estimates.unnamed_visits == 0
 
@@ -75,7 +79,7 @@ def test_candidates_keep_their_columns():
     whole = estimate_popularity(popularity(3400, visits, seed=1))
     chosen = np.array([3, 399])
     some = {statistic: statistic.among(known, chosen) for statistic, known in whole.tables.items()}
-    assert some[VISITS].value.tolist() == whole[VISITS].value[:, chosen].tolist()
+    assert some[VISITS].value.tolist() == whole[VISITS].value[chosen].tolist()
     assert some[LAST_LOCATIONS].variance.tolist() == whole[LAST_LOCATIONS].variance[chosen].tolist()
     assert some[SHAPES] is whole[SHAPES]
 
@@ -103,11 +107,21 @@ def test_impossible_shapes_stay_empty():
     assert shapes.sum() == pytest.approx(50_000)
 
 
-def test_later_visits_are_no_more_than_earlier_ones():
-    estimates = estimate_popularity(popularity(9000, [[9000, 100], [300, 4000], [8000, 0]]))
+def test_nobody_returns_more_than_three_times():
+    estimates = estimate_popularity(popularity(9000, [9000, 500], returns=[300, 4000]))
+    assert estimates[VISITS].value.tolist() == [9000, 500]
+    assert estimates[RETURNS].value.tolist() == [300, 1500]
+
+
+def test_what_is_below_a_noise_scale_has_no_name():
+    """And what stands out a little is not drawn to 0 by the many that are nothing."""
+    visits = np.zeros(400, dtype=np.int64)
+    visits[:40] = 60
+    estimates = estimate_popularity(popularity(2400, visits, noise=10, seed=1))
     value = estimates[VISITS].value
-    assert (value[1:] <= value[:-1]).all()
-    assert value[:3, 0].tolist() == [9000, 300, 300]
+    assert ((value == 0) | (value >= 10)).all()
+    assert np.count_nonzero(value[40:]) < 10
+    assert np.median(value[:40]) == pytest.approx(60, abs=10)
 
 
 def test_visits_to_rare_places_stay_unnamed():

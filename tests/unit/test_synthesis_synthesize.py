@@ -18,7 +18,7 @@ from pathveil.statistics.pairs import PAIRS
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.shapes import LENGTH_BINS, length_bins
 from pathveil.statistics.total import TOTAL
-from pathveil.statistics.visits import MULTIPLICITIES, visit_cells
+from pathveil.statistics.visits import visit_cells
 
 
 def generator(seed):
@@ -86,7 +86,7 @@ def test_the_tables_are_reproduced_when_the_noise_is_small(week, faithful):
     assert len(offsets) - 1 == pytest.approx(len(week), rel=1e-3)
 
     def visits(offsets, codes):
-        return np.bincount(visit_cells(offsets, codes, 40, 8)[1], minlength=MULTIPLICITIES * 40)
+        return np.bincount(visit_cells(offsets, codes, 40, 8)[1], minlength=40)
 
     def lengths(offsets, _):
         return np.bincount(length_bins(np.diff(offsets)), minlength=LENGTH_BINS)

@@ -21,6 +21,11 @@ MethodName = Literal["basic", "full", "calibrated"]
 METHODS: tuple[str, ...] = get_args(MethodName)
 # What is published if nobody says otherwise: docs/accuracy.md is why.
 DEFAULT_METHOD: MethodName = "calibrated"
+# What a release by "calibrated" is to be good at: single locations, who goes from where to where,
+# which journeys are frequent, when. It decides what its tables are worth (`statistics.constants`).
+Purpose = Literal["everything", "stops", "flows", "patterns", "hours"]
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
+EVERYTHING: Purpose = "everything"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,16 @@ class Method:
         if self.has_tables:
             return [*MeasurementPlan.of(parameters).lines()]
         return tree_lines(parameters)
+
+
+def method_words(name: str, height: int, purpose: str) -> str:
+    """A method as pages name it: with its height, or what it was planned for."""
+    return f"{name}, {method_detail(name, height, purpose)}"
+
+
+def method_detail(name: str, height: int, purpose: str) -> str:
+    """What is said beside the name of a method."""
+    return f"for {purpose}" if Method.named(name).has_tables else f"height {height}"
 
 
 EVERY_ENGINE = ("memory", "duckdb", "spark")

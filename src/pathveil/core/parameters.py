@@ -5,9 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import index
+from typing import TYPE_CHECKING
 
 from pathveil.core.budget import Budget
-from pathveil.core.methods import DEFAULT_METHOD, Method, MethodName
+from pathveil.core.methods import (
+    DEFAULT_METHOD,
+    EVERYTHING,
+    PURPOSES,
+    Method,
+    MethodName,
+    Purpose,
+)
 from pathveil.core.preparations import (
     AUTO,
     MOST,
@@ -23,10 +31,14 @@ from pathveil.core.thresholds import (
     pass_fraction,
     smallest_threshold,
 )
-from pathveil.errors import ParameterError, TreeTooLargeError
+from pathveil.errors import ParameterError, TreeTooLargeError, did_you_mean
+from pathveil.statistics.constants import MOST_CAP
 from pathveil.times.time_grid import TimeGrid, check_pairs
 from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import MAX_SIZE
+
+if TYPE_CHECKING:
+    from pathveil.statistics.measurement_plan import MeasurementPlan
 
 MAX_HEIGHT = 1000
 DEFAULT_MAX_NODES = 20_000_000
@@ -45,8 +57,8 @@ class Parameters:
 
     Attributes:
         budget: the total ε.
-        height: h, the number of levels of the prefix tree; for "calibrated", how much of a
-            trajectory its measurements look at.
+        height: h, the number of levels of the prefix tree; for "calibrated" the largest cap that
+            its planner may choose, on what a table looks at of a trajectory.
         universe_size: |L|.
         threshold: θ, an integer count. Each table of "calibrated" has its own, above this 1.
         method: "basic" (noisy counts as they are), "full" (constrained inference) or
@@ -62,6 +74,9 @@ class Parameters:
         time_grid: the public slots of time; None if trajectories have no times.
         taxonomy: the public zones of the locations; None if every node is a location. θ is then
             that of the locations; the zones' follows from the rest (`sub_levels`).
+        purpose: what "calibrated" is to be good at.
+        planned: the plan by which "calibrated" measured, once it has; it follows from noisy tables
+            that the plan itself paid for.
     """
 
     budget: Budget
@@ -77,13 +92,15 @@ class Parameters:
     universe_is_open: bool = False
     time_grid: TimeGrid | None = None
     taxonomy: Taxonomy | None = None
+    purpose: Purpose = EVERYTHING
+    planned: "MeasurementPlan | None" = None
 
     @classmethod
     def choose(
         cls,
         *,
         epsilon: object,
-        height: int | str,
+        height: int | str | None = None,
         universe_size: int | None,
         threshold: object = "auto",
         method: str = DEFAULT_METHOD,
@@ -93,12 +110,14 @@ class Parameters:
         preparations: Sequence[Preparation] = (),
         time_grid: TimeGrid | None = None,
         taxonomy: Taxonomy | None = None,
+        purpose: str = EVERYTHING,
     ) -> "Parameters":
         """Validate the publisher's choices and fix θ. Looks at no data.
 
         Args:
             epsilon: the total budget, as text or an exact number.
-            height: h ≥ 1, or "auto": chosen from noisy lengths, with a share of ε.
+            height: h ≥ 1, or "auto": chosen from noisy lengths, with a share of ε. "calibrated"
+                plans its caps by itself, for nothing more; a number is then the largest of them.
             universe_size: |L| ≥ 1; None if the universe is to be discovered.
             threshold: "auto", "paper" or a whole number of trajectories.
             method: "basic", "full" or "calibrated".
@@ -108,6 +127,7 @@ class Parameters:
             preparations: choices that were made already, if a release is read back.
             time_grid: the public slots of time; None for trajectories without times.
             taxonomy: the public zones of the locations; None to count locations only.
+            purpose: what "calibrated" is to be good at: one of `PURPOSES`.
 
         Raises:
             ParameterError: if a choice is malformed or out of range.
@@ -115,7 +135,14 @@ class Parameters:
         """
         budget = Budget.parse(epsilon)  # type: ignore[arg-type]  # it checks
         spent = list(preparations)
+        how = Method.named(method)
         height_is_open, universe_is_open = height == AUTO, universe_size is None
+        if how.has_tables and height in (None, AUTO):
+            height, height_is_open = MOST_CAP, False
+        if height is None:
+            raise ParameterError(
+                f"The {how.name} method needs a height: give one, such as 6, or 'auto'."
+            )
         if isinstance(height, str) and re.fullmatch("[0-9]{1,9}", height):
             height = int(height)  # as the command line has it
         height = MOST if height_is_open else _whole_number("The height", height, 1, MAX_HEIGHT)
@@ -130,14 +157,14 @@ class Parameters:
         elif delta is not None:
             raise ParameterError("Delta is for discovering the universe; leave it out.")
         if height_is_open:
-            rule = Method.named(method).height_rule
+            rule = how.height_rule
             spent.append(height_preparation(budget, contribution, rule))
         parameters = cls(
             budget,
             height,
             universe_size,
             threshold=1,
-            method=Method.named(method).name,
+            method=how.name,
             max_trajectories_per_unit=contribution,
             max_nodes=max_nodes,
             threshold_choice=threshold,
@@ -146,6 +173,7 @@ class Parameters:
             universe_is_open=universe_is_open,
             time_grid=time_grid,
             taxonomy=taxonomy,
+            purpose=_purpose(purpose, how),
         )
         return parameters.settled()
 
@@ -307,6 +335,19 @@ def _automatic_threshold(level_epsilon: Fraction, candidates: int) -> int:
     """The smallest θ, not below the paper's, that invents at most 1/10 child per node."""
     least = paper_threshold(level_epsilon)
     return smallest_threshold(level_epsilon, candidates, INVENTED_PER_NODE, least)
+
+
+def _purpose(purpose: str, how: Method) -> Purpose:
+    for known in PURPOSES:
+        if purpose == known and (how.has_tables or known == EVERYTHING):
+            return known
+    if purpose in PURPOSES:
+        raise ParameterError(
+            f"A purpose is for the calibrated method: {how.name} measures the same for all."
+        )
+    raise ParameterError(
+        f"The purpose must be one of {', '.join(PURPOSES)}.{did_you_mean(purpose, PURPOSES)}"
+    )
 
 
 def _own_thresholds(choice: object) -> int:

@@ -2,20 +2,23 @@
 
 Why all of it is ε-differentially private. Adding or removing a unit adds or removes at most c
 trajectories. Each statistic caps what one trajectory adds to its table (its bound and why it holds
-stand in its own file, `pathveil.statistics`; caps and shares are public,
+stand in its own file, `pathveil.statistics`; caps and shares are the plan's,
 `statistics.measurement_plan`), so the unit changes the table by at most bound·c in L1, and noise
 of parameter share·ε/(bound·c) on every cell, empty ones included, costs share·ε. The tables are
 measured one after another; their budgets add up to ε (sequential composition).
 
-Every stage but the first looks at a scope that was chosen from the noisy tables before it: the
-candidate locations, the popular ones among them, the nodes of the prefix tree that passed. Given
-what was published, the scope is the same for two neighbouring databases, and dropping the cells of
-other locations only lowers what a trajectory adds. Nothing exact leaves `measure_stage`: the cells
-are found, counted and given their noise there.
+Every stage but the first has a plan and a scope that were chosen from the noisy tables before it:
+caps, shares and which tables there are; the candidate locations, the popular ones among them, the
+nodes of the prefix tree that passed. Who chooses is given noisy tables and nothing else. Given what
+was published, plan and scope are the same for two neighbouring databases; dropping the cells of
+other locations only lowers what a trajectory adds; and `MeasurementPlan.adapted` refuses a plan
+that touches what was spent or spends another total (there is the argument). Nothing exact leaves
+`measure_stage`: the cells are found, counted and given their noise there.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +33,21 @@ from pathveil.statistics.measurement_plan import Line, MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.prefix_tree import LEVELS
-from pathveil.statistics.statistic import POPULARITY, Rows, Scope, Statistic
+from pathveil.statistics.statistic import VISITED, Rows, Scope, Statistic
 from pathveil.statistics.visits import VISITS
 from pathveil.threads import in_threads
 
 COUNTED_AT_ONCE = 1 << 23  # cells that are counted in one array rather than by sorting
 
 ChooseCandidates = Callable[[Measurements], NDArray[np.int64]]
-"""Post-processing: from the noisy first stage to sorted location codes."""
+"""Post-processing: from the noisy visits to sorted location codes."""
+Adapt = Callable[[MeasurementPlan, Measurements], MeasurementPlan]
+"""Post-processing: from a plan, and the noisy tables so far, to the plan to go on with."""
+
+
+def as_planned(plan: MeasurementPlan, _seen: Measurements) -> MeasurementPlan:
+    """Go on as it was planned at first."""
+    return plan
 
 
 def measure(
@@ -46,25 +56,30 @@ def measure(
     choose_candidates: ChooseCandidates,
     randomness: Randomness,
     progress: Progress = lambda _done, _all: None,
+    adapt: Adapt = as_planned,
 ) -> Measurements:
     """Measure everything that the calibrated method needs. Spends the plan's budget, all of it."""
-    rows, stages = _rows(database), list(plan.stages())
-    seen = Measurements(_scope(database), {})
-    for done, lines in enumerate(stages, start=1):
+    rows, spent = _rows(database), list[Line]()
+    seen = Measurements(_scope(database), {}, plan)
+    while lines := seen.plan.next_stage(spent):
         seen = measure_stage(rows, lines, seen, randomness)
-        if lines[0].statistic.stage == POPULARITY:
+        spent += lines
+        if lines[0].statistic.stage == VISITED:
             seen = replace(seen, scope=_second_scope(seen, choose_candidates(seen)))
             rows = rows.among(seen.candidates)
-        progress(done, len(stages))
+        seen = replace(seen, plan=seen.plan.adapted(adapt(seen.plan, seen), spent))
+        progress(len(spent), len(seen.plan.lines()))
     return seen
 
 
-def measure_popularity(
+def measure_visits(
     database: TrajectoryDatabase, plan: MeasurementPlan, randomness: Randomness
 ) -> Measurements:
-    """The first stage alone: what candidates are chosen from."""
-    lines = next(plan.stages())
-    return measure_stage(_rows(database), lines, Measurements(_scope(database), {}), randomness)
+    """The first two stages alone: what candidates are chosen from."""
+    seen = Measurements(_scope(database), {}, plan)
+    for lines in islice(plan.stages(), 2):
+        seen = measure_stage(_rows(database), lines, seen, randomness)
+    return seen
 
 
 def measure_stage(
@@ -80,7 +95,11 @@ def measure_stage(
         for line, exact in zip(lines, counted, strict=True)
     }
     levels = tuple(table for statistic, table in found.items() if statistic in LEVELS)
-    return Measurements(replace(scope, levels=scope.levels + levels), {**seen.tables, **found})
+    return replace(
+        seen,
+        scope=replace(scope, levels=scope.levels + levels),
+        tables={**seen.tables, **found},
+    )
 
 
 def _rows(database: TrajectoryDatabase) -> Rows:

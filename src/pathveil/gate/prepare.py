@@ -67,7 +67,7 @@ def discover(
     """
     size, contribution = len(database.universe), database.max_trajectories_per_unit
     locations = database.without_times().codes
-    visited, _ = first_visits(database.offsets, locations, size, MOST_LABELS)
+    visited, _ = first_visits(database.offsets, locations, size, MOST_LABELS, False)
     counts = np.bincount(visited[visited >= 0], minlength=size)
     occurring = np.flatnonzero(counts)
     noisy = counts[occurring] + discrete_laplace(len(occurring), preparation.epsilon, randomness)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pathveil.analysis.flows import visits
+from pathveil.core.methods import method_detail
 from pathveil.pages.clock import HeatMap, count_hours
 from pathveil.pages.expected_error import ExpectedError, expected_error
 from pathveil.pages.icicle import draw_icicle
@@ -50,7 +51,7 @@ _LETTERS, _HEADINGS = 24, 12  # of the heat map: left of a row, and above the co
 
 def render_report(release: Released, certificate: Certificate) -> str:
     """The page, self-contained: no scripts, no network, labels escaped."""
-    paths = release.paths()
+    paths, choices = release.paths(), certificate.implementation
     trajectories = int(paths.weights.sum())
     moves = strongest_moves(release, MOST_LINES)
     most_visited = _most_visited(release)
@@ -72,6 +73,7 @@ def render_report(release: Released, certificate: Certificate) -> str:
     return render(
         "report.html",
         certificate=certificate,
+        method_detail=method_detail(choices.method, choices.height, choices.purpose),
         explanation=explain(certificate),
         citation=cite(certificate),
         contents=[(id_, title) for id_, title in _SECTIONS.items() if id_ not in left_out],

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pathveil.core.parameters import Parameters
 from pathveil.core.thresholds import SubLevels
 from pathveil.promise.stability import Promise, Step, TableMap
+from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
+from pathveil.statistics.measurement_plan import Line, MeasurementPlan, Reason
 from pathveil.times.time_grid import Kind, TimeGrid
 from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import MAX_LABEL_LENGTH
@@ -89,6 +91,23 @@ class BudgetLine(Part):
         default=None, ge=1, description="L2 change by one unit, squared; null: not told."
     )
     depends_on: str = Field(default="", description="What of the trajectories it sees.")
+    cap: int | None = Field(
+        default=None, ge=1, description="How much of a trajectory counts; null: all, or not told."
+    )
+
+
+class PlanReason(Part):
+    """A noisy figure that the plan followed from."""
+
+    figure: str
+    value: str = Field(max_length=40, description="Noisy and rounded.")
+
+
+class PlanRecord(Part):
+    """How caps and shares were chosen while measuring: from noisy tables that the plan paid for."""
+
+    rule: str
+    reasons: list[PlanReason] = Field(max_length=20)
 
 
 class NoisyChoice(Part):
@@ -113,11 +132,16 @@ class Accounting(Part):
     choices: list[NoisyChoice] = Field(
         default=[], description="Parameters chosen from data; their ε is part of the budget."
     )
+    plan: PlanRecord | None = Field(
+        default=None,
+        description="Why the caps and shares of the budget are as they are; null: they follow from "
+        "public parameters.",
+    )
 
     @classmethod
     def of(cls, promise: Promise, parameters: Parameters) -> "Accounting":
         """The lines of a promise."""
-        distance = promise.distance
+        distance, plan = promise.distance, parameters.planned
         return cls(
             composition="sequential over the measurements, parallel within each",
             post_processing=parameters.how.post_processing,
@@ -132,6 +156,7 @@ class Accounting(Part):
                     sensitivity=table.sensitivity(distance),
                     squared_l2=table.squared_sensitivity(distance),
                     depends_on=table.depends_on,
+                    cap=table.cap,
                 )
                 for table in promise.tables
             ],
@@ -145,6 +170,7 @@ class Accounting(Part):
                 )
                 for one in parameters.preparations
             ],
+            plan=None if plan is None or not plan.reasons else _plan_record(plan),
         )
 
     def promise(self, difference: str) -> Promise:
@@ -158,5 +184,44 @@ class Accounting(Part):
             epsilon, l1 = Fraction(line.epsilon) / line.sensitivity, line.sensitivity // used
             squared_l2 = (line.squared_l2 or line.sensitivity**2) // used**2
             delta = deltas.get(name, Fraction())
-            tables.append(TableMap(name, line.depends_on, epsilon, l1, squared_l2, delta))
+            tables.append(TableMap(name, line.depends_on, epsilon, l1, squared_l2, delta, line.cap))
         return Promise(difference, steps, tuple(tables))
+
+    def planned(self, contribution: int) -> MeasurementPlan | None:
+        """The plan that these lines are of; None if they have no caps, or are of no tables.
+
+        Args:
+            contribution: c.
+
+        Raises:
+            ValueError: if a line can't be of such a plan.
+        """
+        chosen = {choice.measurement for choice in self.choices}
+        named = {statistic.name: statistic for statistic in (*STATISTICS, *TIME_STATISTICS)}
+        lines = []
+        for told in self.budget:
+            name = told.measurement.removeprefix(_NOISY)
+            if name in chosen:
+                continue
+            if told.cap is None or name not in named:
+                return None
+            line = Line.of(named[name], told.cap, Fraction(told.epsilon), contribution)
+            if line.sensitivity != told.sensitivity:
+                raise ValueError(f"the sensitivity of {name} is not that of its cap")
+            lines.append(line)
+        reasons = self.plan.reasons if self.plan else []
+        return MeasurementPlan(
+            tuple(lines), tuple(Reason(reason.figure, reason.value) for reason in reasons)
+        )
+
+
+def _plan_record(plan: MeasurementPlan) -> PlanRecord:
+    return PlanRecord(
+        rule=(
+            "caps, shares and which tables are measured follow from these figures, which are "
+            "estimates from noisy tables of the same budget, by a rule without randomness "
+            "(pathveil.statistics.planner); what was measured was not planned anew, and whatever "
+            "they are, the budgets sum to ε"
+        ),
+        reasons=[PlanReason(figure=one.name, value=one.value) for one in plan.reasons],
+    )

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from pathveil.core.html_card import html_card
-from pathveil.core.methods import Method, MethodName
+from pathveil.core.methods import EVERYTHING, Method, MethodName, Purpose, method_words
 from pathveil.core.parameters import Parameters
 from pathveil.promise.accounting import (
     EXACT,
@@ -90,7 +90,12 @@ class Implementation(Part):
     pre_processing_eda_hyperparameter_tuning: str
     method: MethodName
     universe_size: int = Field(ge=1)
-    height: int = Field(ge=1)
+    height: int = Field(
+        ge=1, description="Of the prefix tree; for calibrated the largest cap that was allowed."
+    )
+    purpose: Purpose = Field(
+        default=EVERYTHING, description="What the tables were planned for; of calibrated."
+    )
     threshold: int = Field(ge=0)
     max_trajectories_per_unit: int = Field(ge=1)
     max_nodes: int = Field(ge=1)
@@ -265,6 +270,7 @@ def _implementation(parameters: Parameters) -> Implementation:
         method=parameters.method,
         universe_size=parameters.universe_size,
         height=parameters.height,
+        purpose=parameters.purpose,
         threshold=parameters.threshold,
         max_trajectories_per_unit=parameters.max_trajectories_per_unit,
         max_nodes=parameters.max_nodes,
@@ -285,6 +291,8 @@ def _taxonomy_record(parameters: Parameters) -> TaxonomyRecord | None:
 def _tuning(parameters: Parameters) -> str:
     """What the software chose from data, and paid for; and what it can't know."""
     chosen = [f"with a share of ε of its own: {one.rule}" for one in parameters.preparations]
+    if parameters.planned is not None and parameters.planned.reasons:
+        chosen.append("from noisy tables: the caps and shares of the other tables")
     return (
         f"by the software: {'; '.join(chosen) or 'none on the data'}; all other parameters were "
         "given by the publisher, and the software can't know whether the publisher had looked at "
@@ -306,7 +314,7 @@ def _card(certificate: Certificate) -> str:
             "δ": loss.privacy_parameters.delta,
             "unit": loss.privacy_unit,
             "neighbours": certificate.dp_flavor.input_metric,
-            "method": f"{choices.method}, height {choices.height}",
+            "method": method_words(choices.method, choices.height, choices.purpose),
             "software": f"{choices.software} {choices.software_version}",
         },
         alarm="" if is_private else "NOT PRIVATE: for tests only; never publish it.",

@@ -6,6 +6,7 @@ the certificate's hash, for the certificate holds the page's.
 
 from dataclasses import dataclass
 
+from pathveil.core.methods import method_words
 from pathveil.promise.certificate import PRIVATE, Certificate
 
 PAPER = (
@@ -34,7 +35,8 @@ def cite(certificate: Certificate) -> Citation:
     choices = certificate.implementation
     title, loss = _title(certificate), _loss(certificate)
     made = f"{choices.software} {choices.software_version}"
-    facts = f"{choices.universe_size:,} locations, height {choices.height}, method {choices.method}"
+    method = method_words(choices.method, choices.height, choices.purpose)
+    facts = f"{choices.universe_size:,} locations, method {method}"
     return Citation(
         line=f"{_FILL_IN}. ([year]). {title} ({loss}; {facts}) [Data set]. Made with {made}. [URL]",
         bibtex="\n".join(

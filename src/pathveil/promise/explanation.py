@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pathveil.core.methods import Method
 from pathveil.promise import plain_words as words
 from pathveil.promise.accounting import BudgetLine
-from pathveil.promise.certificate import PRIVATE, Certificate
+from pathveil.promise.certificate import PRIVATE, Certificate, Implementation
 from pathveil.promise.odds import Belief, odds_against_one
 from pathveil.promise.stability import in_terms_of, trip_promises
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
@@ -65,7 +65,7 @@ BELIEFS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
 WEAK_FROM = Fraction(99)  # per cent: where an undecided attacker may become this sure
 SHOWN_ELSEWHERE = {
     *("mechanisms", "pre_processing_eda_hyperparameter_tuning", "method", "universe_size"),
-    *("height", "threshold", "max_trajectories_per_unit", "max_nodes"),
+    *("height", "purpose", "threshold", "max_trajectories_per_unit", "max_nodes"),
     *("software", "software_version"),
 }
 
@@ -241,7 +241,7 @@ def _bounds_passage(certificate: Certificate, epsilon: Fraction) -> Passage:
     choices = certificate.implementation
     has_tables = Method.named(choices.method).has_tables
     cut = words.CUT_CALIBRATED if has_tables else words.CUT_TREE
-    measured = cut.format(height=choices.height)
+    measured = cut if has_tables else cut.format(height=choices.height)
     return Passage(
         "What bounds it, and what multiplies it",
         (measured, words.MULTIPLIES),
@@ -262,12 +262,21 @@ def _bounds_passage(certificate: Certificate, epsilon: Fraction) -> Passage:
 def _mechanism(certificate: Certificate) -> Passage:
     return Passage(
         "How it is done: noise, and who gets which share of ε",
-        (words.NOISE, words.SHARES),
+        (words.NOISE, words.SHARES, *_planned(certificate)),
         Table(
             ("counted", "share of ε", "one unit changes at most", "typical noise on one count"),
             tuple(_shares(certificate)),
         ),
     )
+
+
+def _planned(certificate: Certificate) -> Iterator[str]:
+    """Why tables have the caps and shares that they have."""
+    plan = certificate.accounting.plan
+    if plan is not None:
+        figures = "; ".join(f"{reason.figure}: {reason.value}" for reason in plan.reasons)
+        purpose = certificate.implementation.purpose
+        yield words.PLANNED.format(purpose=purpose, figures=figures)
 
 
 def _shares(certificate: Certificate) -> Iterator[tuple[str, ...]]:
@@ -302,7 +311,7 @@ def _choices(certificate: Certificate) -> Passage:
     choices_shown = {
         "ε, the privacy budget": certificate.privacy_loss.privacy_parameters.epsilon,
         "locations in the universe": f"{choices.universe_size:,}",
-        "height": f"{choices.height:,}",
+        **_shape(choices),
         "threshold": threshold,
         "method": choices.method,
         "trajectories used per unit, at most": f"{choices.max_trajectories_per_unit:,}",
@@ -318,6 +327,13 @@ def _choices(certificate: Certificate) -> Passage:
             for line in chosen
         ),
     )
+
+
+def _shape(choices: Implementation) -> dict[str, str]:
+    """How much of a trajectory may count."""
+    if Method.named(choices.method).has_tables:
+        return {"purpose": choices.purpose, "largest cap": f"{choices.height:,}"}
+    return {"height": f"{choices.height:,}"}
 
 
 def _other_choices(certificate: Certificate) -> dict[str, str]:

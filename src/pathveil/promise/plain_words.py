@@ -79,8 +79,8 @@ CUT_TREE = (
     "tree (the tree of all beginnings of journeys: “first A, then B”)."
 )
 CUT_CALIBRATED = (
-    "How much one trajectory can add to each table of counts is capped by a public bound, which "
-    "follows from the height, {height}; what goes beyond it is not counted."
+    "How much one trajectory can add to each table of counts is capped; what goes beyond the cap "
+    "is not counted. The table under “How it is done” has what follows from each cap."
 )
 MULTIPLIES = (
     "ε belongs to one unit and one release. It is multiplied when several units belong together, "
@@ -103,6 +103,13 @@ SHARES = (
     "ε is a budget: each kind of count spends a share of it, and the shares sum to ε exactly. The "
     "less ε a count gets, and the more one unit can change it, the larger its noise. More than 6 "
     "counts in 10 are off by no more than the typical noise."
+)
+PLANNED = (
+    "The first counts, which say how many trajectories there are, how long they are and where they "
+    "end, have fixed shares. All that follows was planned from these noisy counts, for the purpose "
+    "“{purpose}”: which tables are worth measuring, with which share, and how much of a trajectory "
+    "each looks at. Planning sees noisy counts only, so it costs nothing more, and whatever it "
+    "decides, the shares sum to ε. It went by these figures: {figures}."
 )
 CHOICES = (
     "These are public, and are meant to be chosen without looking at the data. The software can't "

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 
+from pathveil.core.methods import method_words
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.promise import plain_words as words
 from pathveil.promise.certificate import PRIVATE, Certificate
@@ -212,7 +213,8 @@ def _implementation(certificate: Certificate) -> dict[str, object]:
         "composition": f"{accounting.composition}\n{_list(shares)}",
         "post_processing": accounting.post_processing,
         "justification": (
-            f"Universe of {choices.universe_size} locations, height {choices.height}, threshold "
+            f"Universe of {choices.universe_size} locations, method "
+            f"{method_words(choices.method, choices.height, choices.purpose)}, threshold "
             f"{choices.threshold}, at most {choices.max_trajectories_per_unit} trajectories per "
             f"unit. {_chosen(certificate)} How the publisher came to choose the rest, the "
             "software can't know. The software is audited empirically (pathveil audit)."
@@ -223,10 +225,12 @@ def _implementation(certificate: Certificate) -> dict[str, object]:
 
 def _chosen(certificate: Certificate) -> str:
     """What the software took from the data."""
-    rules = [choice.rule for choice in certificate.accounting.choices]
+    accounting = certificate.accounting
+    rules = [choice.rule for choice in accounting.choices]
+    rules += [accounting.plan.rule] if accounting.plan else []
     if not rules:
         return words.NONE_FROM_DATA
-    return f"Chosen from the data by noisy counts, with a share of epsilon: {'; '.join(rules)}."
+    return f"Chosen from the data by noisy counts, within epsilon: {'; '.join(rules)}."
 
 
 def _administrative(publisher: Publisher) -> dict[str, object]:

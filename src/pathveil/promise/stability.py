@@ -69,6 +69,7 @@ class TableMap:
         l1: what one trajectory adds at most, in L1.
         squared_l2: what it adds at most in L2, squared: whole, so that nothing is rounded.
         delta: the probability of the event that its ε does not cover.
+        cap: how much of a trajectory counts; None if there is nothing to cap.
     """
 
     name: str
@@ -77,6 +78,7 @@ class TableMap:
     l1: int
     squared_l2: int
     delta: Fraction = Fraction(0)
+    cap: int | None = None
 
     def sensitivity(self, d_in: int) -> int:
         """How much the counts change in L1 if so many trajectories differ."""
@@ -181,13 +183,13 @@ def in_terms_of(unit: Promise, epsilon: Fraction) -> str:
 def _table(line: Measurement | Preparation, most: int) -> TableMap:
     """A line of the plan, of which one trajectory is one part in c."""
     l1, delta = line.sensitivity // most, Fraction(0)
-    squared_l2 = l1**2
+    squared_l2, cap = l1**2, None
     if isinstance(line, Preparation):
         delta = line.delta
         sees = LABELS if delta else LENGTHS
     elif isinstance(line, Line):
-        squared_l2 = line.squared_l2 // most**2
+        squared_l2, cap = line.squared_l2 // most**2, line.cap
         sees = CANDIDATES if line.statistic.of_candidates else EVERYTHING
     else:
         sees = SURVIVORS if line.name.endswith("of the prefix tree") else EVERYTHING
-    return TableMap(line.name, sees, line.epsilon, l1, squared_l2, delta)
+    return TableMap(line.name, sees, line.epsilon, l1, squared_l2, delta, cap)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -244,7 +245,7 @@ def _parameters(
 ) -> Parameters:
     choices = certificate.implementation
     try:
-        return Parameters.choose(
+        parameters = Parameters.choose(
             epsilon=certificate.privacy_loss.privacy_parameters.epsilon,
             height=choices.height,
             universe_size=choices.universe_size,
@@ -264,9 +265,16 @@ def _parameters(
                 )
                 for choice in certificate.accounting.choices
             ),
+            purpose=choices.purpose,
         )
+        if not parameters.how.has_tables:
+            return parameters
+        planned = certificate.accounting.planned(parameters.max_trajectories_per_unit)
+        return replace(parameters, planned=planned)
     except ParameterError as error:
         raise ReleaseError(f"The certificate's parameters can't be right: {error}") from None
+    except ValueError as error:
+        raise ReleaseError(f"The certificate's budget can't be right: {error}.") from None
 
 
 def _write_files(release: "Release", folder: Path, *, csv: bool) -> None:

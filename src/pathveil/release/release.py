@@ -15,6 +15,7 @@ from pathveil.analysis.timed_queries import Step, TimedPaths, has_windows
 from pathveil.analysis.visit_index import VisitIndex, codes_of
 from pathveil.core.error_table import USUAL_LEVEL, ErrorTable, Estimate
 from pathveil.core.html_card import html_card
+from pathveil.core.methods import method_words
 from pathveil.core.noisy_tree import EstimatedTree
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
@@ -130,7 +131,7 @@ class Release:
             "trajectories": f"{len(self):,} on {len(self.paths()):,} distinct paths",
             "locations": f"{parameters.universe_size:,}",
             "ε": parameters.budget,
-            "method": f"{parameters.method}, height {parameters.height}",
+            "method": method_words(parameters.method, parameters.height, parameters.purpose),
         }
         if grid is not None:
             facts["times"] = f"{len(grid):,} slots of {grid.name}, {grid.time_zone}"

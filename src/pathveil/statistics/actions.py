@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pathveil.compiled import compiled
 from pathveil.statistics.denoise import Estimates, posterior
 from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.outlook import Outlook
 from pathveil.statistics.statistic import (
     HABITS,
     Bound,
@@ -36,7 +37,7 @@ class Actions(OfVisits):
 
     name = "actions"
     words = "how people come back: stay, go back, return to an older place, go on, end"
-    adds, because = "h", "counting stops after h steps"
+    adds, because = "k", "counting stops after k steps"
     stage = HABITS
 
     def bound(self, cap: int) -> Bound:
@@ -68,6 +69,14 @@ class Actions(OfVisits):
                 distinct = min(len(set(past)), DISTINCT_SO_FAR)
                 yield (previous * DISTINCT_SO_FAR + distinct - 1) * ACTION_KINDS + action
                 previous = action
+
+    def caps(self, outlook: Outlook) -> range:
+        """At least one step and an end."""
+        return range(2, max(outlook.height, 2) + 1)
+
+    def typical(self, outlook: Outlook) -> float:
+        """A few dozen cells matter."""
+        return outlook.total / 20.0
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """Posterior means of the cells that can occur, shape `SHAPE`."""

@@ -25,12 +25,15 @@ import numpy as np
 # The budget. Shares by the name of the statistic, in the order in which they are measured; with
 # those of the tree's levels they sum to 1. Who has a share is measured: `all_statistics` finds the
 # file of that name.
+# The first three are measured before anything is planned. The others have these shares only if
+# nothing stands out of the noise by then; else the planner gives them theirs, below.
 # By hand, on msnbc and stm_like; "visited sets" and "reach" came later, from the others' shares.
 SHARES: Final = {
     "total": Fraction(1, 100),
     "shapes": Fraction(5, 100),
     "last locations": Fraction(3, 100),
-    "visits": Fraction(30, 100),
+    "visits": Fraction(20, 100),
+    "returns": Fraction(10, 100),
     "actions": Fraction(6, 100),
     "moves": Fraction(17, 100),
     "pairs": Fraction(14, 100),
@@ -48,11 +51,57 @@ TIME_SHARES: Final = {
     "visit slots": Fraction(10, 100),
 }
 
+# The planner (`statistics.planner`): shares and caps that follow from a noisy first look.
+# What a table is worth: its error if it is not measured at all, beside that of the others. By
+# experiment with a prototype on msnbc, stm_like, cabspotting and mibici and on simulated data.
+WORTH: Final = {
+    "visits": 8.0,
+    "returns": 0.7,
+    "actions": 0.15,
+    "moves": 0.4,
+    "pairs": 0.3,
+    "visited sets": 0.2,
+    "reach": 0.2,
+    "prefix tree": 0.3,
+}
+# What a purpose changes of that: so many times as much. By argument.
+PURPOSES: Final = {
+    "everything": {},
+    "stops": {"visits": 4.0, "returns": 2.0},
+    "flows": {"moves": 5.0, "pairs": 2.0, "prefix tree": 2.0, "visits": 0.5},
+    "patterns": {"pairs": 3.0, "visited sets": 3.0, "prefix tree": 3.0, "moves": 2.0},
+    "hours": {},
+}
+# With times: what of the budget goes to when, beside the usual quarter.
+TIME_WORTH: Final = {"hours": Fraction(2), "everything": Fraction(1)}
+USUAL_TIME_WORTH: Final = Fraction(1, 2)
+WORTH_OF_ALL_SETS: Final = 4.0  # so much more, if all visits go to popular locations
+WORTH_OF_DEEPER: Final = 0.6  # a level of the tree, beside the one above
+# What a cap costs that cuts everything, beside a table that is all noise.
+COST_OF_CAP: Final = {"visits": 0.2, "actions": 0.5}
+USUAL_COST_OF_CAP: Final = 0.3
+# What of a trajectory can be learnt at most: of very long ones caps cut what nothing would tell.
+MOST_LEARNT: Final = {"pairs": 120.0, "moves": 23.0}
+USUAL_MOST_LEARNT: Final = 48.0
+# No share below these of what is planned, because the synthesis can't do without the table; and
+# else none below SMALLEST_SHARE: such a table is not measured at all.
+LEAST_SHARES: Final = {"visits": 0.02, "actions": 0.01, "reach": 0.005}
+SMALLEST_SHARE: Final = 0.005
+SHARE_STEP: Final = 1000  # shares are whole multiples of 1 over this
+# A cap is chosen as if the table had at least this share: caps must not shrink with the shares.
+SHARE_FOR_CAP: Final = 0.1
+PLANNING_ROUNDS: Final = 4  # caps follow from shares and shares from caps: it settles at once
+# Pairs of locations are so many times as concentrated as if their ends were independent.
+CONCENTRATION: Final = 3.0
+
 # Caps.
-# d, the distinct locations of a trajectory in moves and pairs. By experiment, with a prototype on
-# msnbc at ε = 1: the error of queries of up to 3 locations was 0.263, 0.117, 0.076 and 0.083 with
-# 4, 6, 8 and 12 (fewer cut too much, more need more noise). Other data would choose otherwise.
-MOST_DISTINCT: Final = 8
+MOST_CAP: Final = 40  # of all tables; by hand: what a larger one adds is lost in its noise
+USUAL_CAP: Final = 12  # if nothing is known: by hand, on msnbc and stm_like
+# Distinct locations of a trajectory in moves and pairs; at most, and if nothing is known. By
+# experiment, with a prototype on msnbc at ε = 1: the error of queries of up to 3 locations was
+# 0.263, 0.117, 0.076 and 0.083 with 4, 6, 8 and 12 (fewer cut too much, more need more noise).
+MOST_DISTINCT: Final = 12
+USUAL_DISTINCT: Final = 8
 MOST_TREE_LEVELS: Final = 6  # by hand: deeper levels have few nodes that pass
 MOST_POPULAR: Final = 20  # locations whose joint visits are counted, 2^20 sets: by hand
 
@@ -99,8 +148,8 @@ DROPPED_SHARE: Final = 0.5
 # At least this share of the first visits from a location goes where no move was measured.
 LEAST_BACKGROUND: Final = 0.02
 LEAST_VISITS: Final = 1e-3  # no candidate is quite out of reach
-# Nothing tells lengths beyond the open bin apart; nobody is made to walk longer than so many h.
-LONGEST_WALK: Final = 25
+# Nothing tells lengths beyond the open bin apart; nobody is made to walk longer than that.
+LONGEST_WALK: Final = 300
 # Ratios are drawn towards 1 by so many standard deviations of the noise, and so many counts.
 SLACK_DEVIATIONS: Final = 3.0
 SLACK_COUNTS: Final = 5.0
@@ -137,10 +186,11 @@ LEAST_DISTINCT: Final = 1e-3
 TRUST_IN_MODEL: Final = 0.01
 # |λ_c| at most: no cell makes a trajectory more than e⁶ ≈ 400 times likelier, or less. By hand.
 LARGEST_MULTIPLIER: Final = 6.0
-# Stop when the cells are within a standard deviation of the noise of where they should be, in the
-# root mean square: to go on would be to follow the noise. By argument.
-CLOSE_ENOUGH: Final = 1.0
-MOST_STEPS: Final = 25  # by hand: time against accuracy
+# Stop when the cells are well within a standard deviation of the noise of where they should be, in
+# the root mean square: to go on would be to follow the noise. By experiment: of a prototype's gain
+# on msnbc most came from going on from 1.0 and 25 steps to these.
+CLOSE_ENOUGH: Final = 0.3
+MOST_STEPS: Final = 60  # time against accuracy
 # The quasi-Newton method. By hand, near the usual values of such methods.
 REMEMBERED_STEPS: Final = 12
 # The first direction knows nothing of how coordinates interact, so it is followed a little way.

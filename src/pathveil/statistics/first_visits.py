@@ -1,42 +1,79 @@
-"""First visits: the first ``most`` distinct locations of a trajectory, and how they were reached.
+"""First visits: the distinct locations of a trajectory under a cap, and how they were reached.
 
-Moves and pairs are made of them, and the discovery of labels.
+Visits, moves and pairs are made of them, and the discovery of labels. If a trajectory has more than
+the cap lets through, those that count are spread evenly over it: the first ones alone would say
+nothing about where long trajectories get to.
 """
+
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
 
+Thing = TypeVar("Thing")
+
+
+def spread(things: Sequence[Thing], cap: int) -> list[Thing]:
+    """At most ``cap`` of them, evenly spread: the middles of ``cap`` equal parts. For oracles."""
+    if len(things) <= cap:
+        return list(things)
+    return [things[(2 * i + 1) * len(things) // (2 * cap)] for i in range(cap)]
+
+
+def spread_after_first(things: Sequence[Thing], cap: int) -> list[Thing]:
+    """The first one, and at most ``cap`` − 1 others, evenly spread. For oracles."""
+    return [*things[:1], *spread(things[1:], cap - 1)]
+
 
 @compiled
 def first_visits(
-    offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int, most: int
+    offsets: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    universe_size: int,
+    most: int,
+    evenly: bool,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The first distinct locations of each row, and the location before each; -1 where none.
+    """Distinct locations of each row, and the location before the first visit to each; -1: none.
 
     Both int32, shape (rows, most).
+
+    Args:
+        offsets: int64; where each row begins, and the end.
+        codes: int32; ``universe_size`` stands for an unnamed location: each is another one.
+        universe_size: |L|.
+        most: how many distinct locations count.
+        evenly: if there are more: the first one and others evenly spread, or just the first ones.
     """
     rows = len(offsets) - 1
     visited = np.full((rows, most), -1, dtype=np.int32)
     reached_from = np.full((rows, most), -1, dtype=np.int32)
+    longest = 0
+    for row in range(rows):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    places = np.empty(longest, dtype=np.int64)
+    last_seen = np.full(universe_size, -1, dtype=np.int64)
     for row in range(rows):
         found = 0
         for i in range(offsets[row], offsets[row + 1]):
-            if found == most:
+            if found == most and not evenly:
                 break
             code = codes[i]
-            is_new = True
             if code < universe_size:
-                for j in range(found):
-                    if visited[row, j] == code:
-                        is_new = False
-                        break
-            if is_new:
-                visited[row, found] = code
-                if found > 0:
-                    reached_from[row, found] = codes[i - 1]
-                found += 1
+                if last_seen[code] == row:
+                    continue
+                last_seen[code] = row
+            places[found] = i
+            found += 1
+        for j in range(min(found, most)):
+            i = places[j]
+            if found > most and j > 0:
+                i = places[1 + (2 * j - 1) * (found - 1) // (2 * (most - 1))]
+            visited[row, j] = codes[i]
+            if j > 0:
+                reached_from[row, j] = codes[i - 1]
     return visited, reached_from
 
 

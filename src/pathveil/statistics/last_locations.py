@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.statistics.denoise import Estimates
-from pathveil.statistics.statistic import POPULARITY, OneCell, Rows, Scope, Statistic, Visit
+from pathveil.statistics.statistic import FIRST_LOOK, OneCell, Rows, Scope, Statistic, Visit
 
 
 class LastLocations(OneCell):
@@ -15,7 +15,7 @@ class LastLocations(OneCell):
     name = "last locations"
     words = "where trajectories end"
     because = "it ends once"
-    stage = POPULARITY
+    stage = FIRST_LOOK
 
     def size(self, scope: Scope) -> int:
         """One for each location."""

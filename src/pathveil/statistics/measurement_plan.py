@@ -1,12 +1,15 @@
 """What the calibrated method measures, with which share of ε and which sensitivity.
 
-All of it follows from public parameters. A trajectory's contribution to a statistic is bounded by
-a cap; a unit has at most c trajectories; so a unit changes the table by at most c times the
-statistic's bound, and noise of parameter share·ε/(bound·c) on every cell costs share·ε. The shares
-sum to 1.
+A trajectory's contribution to a statistic is bounded by a cap; a unit has at most c trajectories;
+so a unit changes the table by at most c times the statistic's bound, and noise of parameter
+share·ε/(bound·c) on every cell costs share·ε. The shares sum to 1.
+
+A run begins with the usual plan, which follows from public parameters. What is not measured yet may
+be planned anew from what was published (`statistics.planner`); `MeasurementPlan.adapted` is the
+rule that any such plan has to keep, and the gate holds it to it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
@@ -14,7 +17,15 @@ from itertools import groupby
 from pathveil.core.parameters import Parameters
 from pathveil.statistics import constants
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
-from pathveil.statistics.constants import MOST_DISTINCT, MOST_TREE_LEVELS, TREE_RATIO, TREE_SHARE
+from pathveil.statistics.constants import (
+    MOST_TREE_LEVELS,
+    TIME_WORTH,
+    TREE_RATIO,
+    TREE_SHARE,
+    USUAL_CAP,
+    USUAL_DISTINCT,
+    USUAL_TIME_WORTH,
+)
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.statistic import Statistic
 
@@ -81,16 +92,43 @@ class Line(Measurement):
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """A noisy figure by which a plan was chosen, as the certificate tells it.
+
+    Attributes:
+        name: what it is.
+        value: rounded, as text.
+    """
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class MeasurementPlan:
-    """The measurements of a calibrated release, in the order in which the budget is spent."""
+    """The measurements of a calibrated release, in the order in which the budget is spent.
+
+    Attributes:
+        measurements: one line each.
+        reasons: why the lines are as they are; none: they follow from public parameters.
+    """
 
     measurements: tuple[Line, ...]
+    reasons: tuple[Reason, ...] = ()
 
     @classmethod
     def of(cls, parameters: Parameters) -> "MeasurementPlan":
-        """The plan for these public parameters."""
-        height, distinct = parameters.height, max(2, min(MOST_DISTINCT, parameters.height))
-        shares = _shares(min(MOST_TREE_LEVELS, height), with_times=parameters.time_grid is not None)
+        """The plan of a run: what was planned if it is over, else the usual one."""
+        return parameters.planned or cls.usual(parameters)
+
+    @classmethod
+    def usual(cls, parameters: Parameters) -> "MeasurementPlan":
+        """The plan with which a run begins, from public parameters."""
+        height = min(USUAL_CAP, parameters.height)
+        distinct = max(2, min(USUAL_DISTINCT, height))
+        worth = TIME_WORTH.get(parameters.purpose, USUAL_TIME_WORTH)
+        times = worth if parameters.time_grid is not None else Fraction(0)
+        shares = _shares(min(MOST_TREE_LEVELS, height), times)
         return cls(
             tuple(
                 Line.of(
@@ -107,14 +145,62 @@ class MeasurementPlan:
     def __getitem__(self, statistic: Statistic) -> Line:
         return next(line for line in self.measurements if line.statistic is statistic)
 
+    def __contains__(self, statistic: Statistic) -> bool:
+        return any(line.statistic is statistic for line in self.measurements)
+
     def lines(self) -> list[Line]:
         """Every measurement, in the order in which the budget is spent."""
         return list(self.measurements)
+
+    @property
+    def budget(self) -> Fraction:
+        """What all of them spend."""
+        return sum((line.budget for line in self.measurements), Fraction())
 
     def stages(self) -> Iterator[list[Line]]:
         """Lines that are measured together; each stage may depend on what the last published."""
         for _, lines in groupby(self.measurements, key=lambda line: line.statistic.stage):
             yield list(lines)
+
+    def next_stage(self, spent: Collection[Line]) -> list[Line]:
+        """The first stage that is not over; none are left if all are."""
+        return next((lines for lines in self.stages() if lines[0] not in spent), [])
+
+    def adapted(self, other: "MeasurementPlan", spent: Collection[Line]) -> "MeasurementPlan":
+        """``other``, if a run may go on with it after these lines were measured.
+
+        Why it may. Let the lines be measured one after another, each with a budget that may depend
+        on what was published before it. For two neighbouring databases and any sequence of
+        outcomes, the probability of each outcome given the ones before it changes by a factor of
+        at most e^budget of its line, because given those the line (its cap, its noise, its
+        cells) is the same for both. The factors multiply, so the sequence changes by at most
+        e^(sum of the budgets); and that sum is ε whatever was published, because no plan is gone on
+        with that would make it another one. (This is adaptive composition in its simplest form.
+        Were the total to depend on outcomes, it would not hold.)
+
+        Raises:
+            ValueError: if a line that was spent has changed, the budgets do not sum to what they
+                summed to, or a line's noise is not what its cap asks for.
+        """
+        if other is self:
+            return self
+        began = other.measurements[: len(spent)]
+        if list(began) != list(spent):
+            raise ValueError("What was measured can't be planned anew.")
+        if other.budget != self.budget:
+            raise ValueError("A plan must spend what the plan before it would have spent.")
+        known = {line.statistic for line in began}
+        for line in other.measurements[len(spent) :]:
+            asked = Line.of(line.statistic, line.cap, line.budget, self.contribution)
+            if line != asked or line.budget <= 0 or line.statistic in known:
+                raise ValueError(f"The line of {line.name} is not one that can be measured.")
+            known.add(line.statistic)
+        return other
+
+    @property
+    def contribution(self) -> int:
+        """C."""
+        return self.measurements[0].contribution
 
     @property
     def tree(self) -> tuple[Line, ...]:
@@ -148,14 +234,16 @@ def tree_lines(parameters: Parameters) -> list[Measurement]:
     ]
 
 
-def _shares(levels: int, *, with_times: bool) -> dict[Statistic, Fraction]:
+def _shares(levels: int, times: Fraction) -> dict[Statistic, Fraction]:
+    """Of all statistics; those of times have ``times`` as much as usual."""
     weights = [TREE_RATIO**i for i in range(levels)]
     tree = {
         statistic: TREE_SHARE * weight / sum(weights)
         for statistic, weight in zip(LEVELS, weights, strict=False)
     }
     where = SHARES | tree
-    if not with_times:
+    if not times:
         return where
-    rest = 1 - sum(TIME_SHARES.values())
-    return {statistic: share * rest for statistic, share in where.items()} | TIME_SHARES
+    when = {statistic: share * times for statistic, share in TIME_SHARES.items()}
+    rest = 1 - sum(when.values())
+    return {statistic: share * rest for statistic, share in where.items()} | when

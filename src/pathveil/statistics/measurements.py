@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.statistic import Scope, Statistic
@@ -33,10 +34,12 @@ class Measurements:
     Attributes:
         scope: what they look at: the universe, and what was chosen from the first stage.
         tables: the noisy table of each statistic that was measured.
+        plan: by which they were measured; what follows may still be planned anew.
     """
 
     scope: Scope
     tables: Mapping[Statistic, NoisyTable]
+    plan: MeasurementPlan
 
     def __getitem__(self, statistic: Statistic) -> NoisyTable:
         return self.tables[statistic]

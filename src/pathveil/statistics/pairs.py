@@ -1,7 +1,8 @@
-"""Pairs: every unordered pair of the first ``cap`` distinct locations of a trajectory.
+"""Pairs: every unordered pair of ``cap`` distinct locations of a trajectory.
 
-A cell is a·n + b over n candidates; only those with a < b can be occupied. A trajectory adds at
-most 1 to a cell, and at most ``cap``·(``cap`` − 1)/2 in all.
+If it has more, the first one and others evenly spread count. A cell is a·n + b over n candidates;
+only those with a < b can be occupied. A trajectory adds at most 1 to a cell, and at most
+``cap``·(``cap`` − 1)/2 in all.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
-from pathveil.statistics.constants import DENSE_CELLS, INVENTED_PAIRS
+from pathveil.statistics.constants import DENSE_CELLS, INVENTED_PAIRS, MOST_DISTINCT
 from pathveil.statistics.denoise import Estimates, sparse_estimates
+from pathveil.statistics.first_visits import spread_after_first
 from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.outlook import Outlook, log_threshold
 from pathveil.statistics.statistic import (
     HABITS,
     Bound,
@@ -26,9 +29,11 @@ from pathveil.statistics.statistic import (
     Visit,
 )
 
+SOME_MOVE = 1.0005  # distinct locations on average from which on anybody goes anywhere
+
 
 class PairTable(Statistic):
-    """A table with a cell for every two candidates, of the first d distinct locations."""
+    """A table with a cell for every two candidates, of some distinct locations."""
 
     stage = HABITS
     of_candidates = True
@@ -42,27 +47,36 @@ class PairTable(Statistic):
         """All ordered pairs of candidates."""
         return scope.named * scope.named
 
+    def caps(self, outlook: Outlook) -> range:
+        """Few: later locations add little that is new, and much noise."""
+        return range(2, max(min(MOST_DISTINCT, outlook.height), 2) + 1)
+
+    def worth(self, outlook: Outlook, usual: float) -> float:
+        """Nothing if nobody goes anywhere."""
+        return usual if outlook.mean_distinct > SOME_MOVE else 0.0
+
 
 class Pairs(PairTable):
     """See above."""
 
     name = "pairs"
     words = "of locations that one trajectory visits"
-    adds = "d(d − 1)/2"
-    because = "one for each pair of its first d distinct locations"
+    adds = "k(k − 1)/2"
+    because = "one for each pair of at most k of its distinct locations"
 
     def bound(self, cap: int) -> Bound:
         """A pair of distinct locations is there once: the cells differ."""
         return Bound(cap * (cap - 1) // 2, cap * (cap - 1) // 2)
 
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
-        """Of the first ``cap`` distinct locations of each row."""
+        """Of at most ``cap`` distinct locations of each row."""
         return pair_cells(rows.first_visits(cap)[0], scope.named)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """Pairs with other locations have no cell."""
-        first = list(dict.fromkeys(visit.location for visit in visits))[:cap]
-        positions = sorted(p for p in map(scope.position_of, first) if p is not None)
+        distinct = list(dict.fromkeys(visit.location for visit in visits))
+        some = spread_after_first(distinct, cap)
+        positions = sorted(p for p in map(scope.position_of, some) if p is not None)
         return (low * scope.named + high for low, high in combinations(positions, 2))
 
     def invented(self, scope: Scope) -> Fraction:
@@ -88,6 +102,23 @@ class Pairs(PairTable):
         size = scope.named
         starts = np.searchsorted(keys, np.arange(size + 1) * size)
         return _listed_pairs(rows.first_visits(cap)[0], size, starts, keys % max(size, 1))
+
+    def added(self, outlook: Outlook, cap: int) -> NDArray[np.float64]:
+        """Pairs of distinct locations."""
+        distinct = np.minimum(outlook.distinct, cap)
+        return distinct * (distinct - 1.0) / 2.0
+
+    def typical(self, outlook: Outlook) -> float:
+        """A threshold hides smaller ones."""
+        few = outlook.few_distinct
+        invented = 2.0 * float(INVENTED_PAIRS)
+        return outlook.typical_pair(few * (few - 1.0)) / pair_threshold(outlook, invented)
+
+
+def pair_threshold(outlook: Outlook, invented: float) -> float:
+    """How many noise scales a pair must be to show: one, if all pairs are listed."""
+    cells = float(outlook.named) ** 2
+    return 1.0 if cells <= DENSE_CELLS else log_threshold(cells, invented)
 
 
 def denoise_pairs(

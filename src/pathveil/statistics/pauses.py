@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
+from pathveil.statistics.outlook import Outlook
 from pathveil.statistics.slots import Slots
 from pathveil.statistics.statistic import Bound, RowCells, Rows, Scope, Visit
 
@@ -19,8 +20,8 @@ class Pauses(Slots):
 
     name = "pauses"
     words = "between two visits in a row, in slots of time"
-    adds = "h − 1"
-    because = "one for each of its first h visits but the first"
+    adds = "k − 1"
+    because = "one for each of its first k visits but the first"
 
     def bound(self, cap: int) -> Bound:
         """The pauses may be the same; at least 1, so that noise has a scale."""
@@ -41,6 +42,18 @@ class Pauses(Slots):
         """Differences."""
         slots = [visit.slot for visit in visits[:cap]]
         return (after - before for before, after in pairwise(slots))
+
+    def caps(self, outlook: Outlook) -> range:
+        """At least two visits."""
+        return range(2, max(outlook.height, 2) + 1)
+
+    def added(self, outlook: Outlook, cap: int) -> NDArray[np.float64]:
+        """All visits but the first."""
+        return np.minimum(outlook.lengths, cap) - 1.0
+
+    def typical(self, outlook: Outlook) -> float:
+        """Of all slots; most pauses are short ones."""
+        return max(outlook.total * (outlook.mean_length - 1.0) / outlook.slots, outlook.least)
 
 
 @compiled

@@ -13,12 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
-from pathveil.statistics.constants import INVENTED_CHILDREN, MOST_TREE_LEVELS
+from pathveil.statistics.constants import (
+    CONCENTRATION,
+    INVENTED_CHILDREN,
+    MOST_TREE_LEVELS,
+    WORTH_OF_DEEPER,
+)
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.outlook import Outlook, log_threshold
 from pathveil.statistics.statistic import Known, OneCell, Rows, Scope, Statistic, Visit
 
 NUMBERED_AT_ONCE = 1 << 22  # cells of a level
+# A level is measured if such shares of all trajectories reach the one above, and it.
+SOME_BEFORE, SOME_AT = 0.05, 0.02
 
 
 class PrefixTreeLevel(OneCell):
@@ -77,6 +85,20 @@ class PrefixTreeLevel(OneCell):
             node = going_on.index(node * (end + 1) + label)
         if len(path) >= self.level and (there := path[self.level - 1]) is not None:
             yield node * (end + 1) + there
+
+    def typical(self, outlook: Outlook) -> float:
+        """A prefix becomes rarer with every location; a threshold hides the rare ones."""
+        likely = outlook.same**self.level * CONCENTRATION ** (self.level - 1)
+        invented = 2.0 * float(INVENTED_CHILDREN)
+        return max(outlook.least, outlook.total * likely) / log_threshold(outlook.named, invented)
+
+    def worth(self, outlook: Outlook, usual: float) -> float:
+        """In proportion to who gets there; nothing, if all that it tells is who has ended."""
+        if self.level > 1 and (
+            outlook.reaching(self.level - 1) < SOME_BEFORE or outlook.reaching(self.level) < SOME_AT
+        ):
+            return 0.0
+        return usual * WORTH_OF_DEEPER ** (self.level - 1) * outlook.reaching(self.level)
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """The counts as they are; the synthesis knows more, of all levels together."""

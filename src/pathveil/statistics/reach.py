@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pathveil.compiled import compiled
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.outlook import Outlook
 from pathveil.statistics.shapes import DISTINCT_ENDS, PLAIN_MEDIAN
 from pathveil.statistics.statistic import HABITS, Known, OneCell, Rows, Scope, Statistic, Visit
 
@@ -46,6 +47,10 @@ class Reach(OneCell):
             popular = named & set(scope.popular.tolist())
             longer = sum(int(end) < len(named) for end in DISTINCT_ENDS)
             yield (longer + bool(named)) * POPULAR_BINS + min(len(popular), POPULAR_BINS - 1)
+
+    def typical(self, outlook: Outlook) -> float:
+        """Some fifty cells matter."""
+        return outlook.total / 50.0
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """Errors in a reach are absolute, so the median is the ordinary one."""

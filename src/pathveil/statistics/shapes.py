@@ -13,7 +13,7 @@ from pathveil.compiled import compiled
 from pathveil.statistics.constants import DOUBT_OF_LENGTHS, LENGTHS_ALIKE
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.statistic import POPULARITY, Known, OneCell, Rows, Scope, Statistic, Visit
+from pathveil.statistics.statistic import FIRST_LOOK, Known, OneCell, Rows, Scope, Statistic, Visit
 
 FIRST_LENGTHS, LENGTH_BINS = 16, 40
 # The longest length of each bin but the last, which is open-ended.
@@ -43,7 +43,7 @@ class Shapes(OneCell):
     name = "shapes"
     words = "the number of visits and of different locations, in bins"
     because = "it has one shape"
-    stage = POPULARITY
+    stage = FIRST_LOOK
 
     def size(self, scope: Scope) -> int:
         """The same for every universe."""
@@ -91,7 +91,7 @@ class Lengths(OneCell):
     name = "lengths"
     words = "the number of visits, in bins"
     because = "it has one length"
-    stage = POPULARITY
+    stage = FIRST_LOOK
 
     def size(self, scope: Scope) -> int:
         """The same for every universe."""
@@ -147,6 +147,30 @@ def possible_shapes(universe_size: int) -> NDArray[np.bool_]:
     longest = np.append(LENGTH_ENDS, np.iinfo(np.int64).max)[:LENGTH_BINS]
     fewest = np.concatenate((np.ones(1, np.int64), DISTINCT_ENDS + 1))
     return (fewest[None, :] <= longest[:, None]) & (fewest[None, :] <= universe_size)
+
+
+def shape_values(
+    counts: NDArray[np.float64], universe_size: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Visits, and different locations, that the shapes stand for; float64, shape (SHAPE_CELLS,).
+
+    The open bin of distinct locations stands for as many per visit as the bins below it have.
+
+    Args:
+        counts: float64, shape (LENGTH_BINS, DISTINCT_BINS); how frequent the shapes are.
+        universe_size: |L|.
+    """
+    starts = np.concatenate((np.ones(1), LENGTH_ENDS + 1.0))
+    middles = np.append((starts[:-1] + LENGTH_ENDS) / 2, starts[-1])[:LENGTH_BINS]
+    lengths = np.repeat(middles, DISTINCT_BINS).reshape(LENGTH_BINS, DISTINCT_BINS)
+    distinct = np.tile(DISTINCT_VALUES, (LENGTH_BINS, 1))
+    many = slice(8, DISTINCT_BINS - 1)
+    visits = float((counts[:, many] * lengths[:, many]).sum())
+    different = float((counts[:, many] * distinct[:, many]).sum())
+    per_visit = min(max(different / visits, 0.1), 1.0) if visits > 0 else 0.7
+    distinct[:, -1] = np.maximum(DISTINCT_ENDS[-1] + 1.0, per_visit * lengths[:, -1])
+    distinct = np.minimum(np.minimum(distinct, lengths), universe_size)
+    return lengths.ravel(), distinct.ravel()
 
 
 SHAPES = Shapes()

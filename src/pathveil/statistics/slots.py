@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pathveil.compiled import compiled
 from pathveil.statistics.denoise import Estimates, posterior_means
 from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.outlook import Outlook
 from pathveil.statistics.statistic import (
     TIMES,
     Bound,
@@ -28,8 +29,8 @@ class Slots(OfVisits):
 
     name = "slots"
     words = "when visits happen"
-    adds = "h"
-    because = "one for each of its first h visits"
+    adds = "k"
+    because = "one for each of its first k visits"
     stage = TIMES
 
     def bound(self, cap: int) -> Bound:
@@ -52,6 +53,10 @@ class Slots(OfVisits):
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """One after the other."""
         return (visit.slot for visit in visits[:cap])
+
+    def typical(self, outlook: Outlook) -> float:
+        """Of all slots."""
+        return max(outlook.total * outlook.mean_length / outlook.slots, outlook.least)
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """Means, for hardly a slot is quite empty."""

@@ -23,12 +23,13 @@ from numpy.typing import NDArray
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.first_visits import first_visits, to_positions
 from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.outlook import Outlook
 
 ALWAYS_DENSE = 1 << 62
 NONE_INVENTED = Fraction(0)
 Found = TypeVar("Found")
 # In what order tables are measured: those of one stage look at the same public scope.
-POPULARITY, HABITS, TIMES = "popularity", "habits", "times"
+FIRST_LOOK, VISITED, HABITS, TIMES = "first look", "visited", "habits", "times"
 
 
 class Bound(NamedTuple):
@@ -144,7 +145,7 @@ class Rows:
         """`first_visits` as positions among the candidates."""
 
         def find() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-            found = first_visits(self.offsets, self.codes, self.size, most)
+            found = first_visits(self.offsets, self.codes, self.size, most, True)
             if self.position is not None:
                 for codes in found:
                     to_positions(codes, self.position)
@@ -189,7 +190,7 @@ class Statistic(ABC):
     Attributes:
         name: of its line in the plan and on the certificate.
         words: what it counts, in plain words.
-        adds: what one trajectory adds at most, as a formula of h and d.
+        adds: what one trajectory adds at most, as a formula of k, the table's own cap.
         because: why, in words.
         stage: with which other tables it is measured.
         of_candidates: whether it has cells of candidates only.
@@ -240,6 +241,24 @@ class Statistic(ABC):
         """How many empty cells may pass the threshold, on average."""
         return NONE_INVENTED
 
+    # What the planner asks (`statistics.planner`): forecasts, which decide nothing private.
+
+    def caps(self, outlook: Outlook) -> range:
+        """The caps to choose from."""
+        return range(1, 2)
+
+    def added(self, outlook: Outlook, cap: int) -> NDArray[np.float64]:
+        """What a trajectory of each shape adds under a cap; float64, by shape."""
+        return np.ones(len(outlook.shares))
+
+    def typical(self, outlook: Outlook) -> float:
+        """The size of the counts that matter, over how many noise scales one must be to show."""
+        return max(outlook.total / outlook.universe_size, outlook.least)
+
+    def worth(self, outlook: Outlook, usual: float) -> float:
+        """What it is worth to measure it, beside the other tables; ``usual``: for most data."""
+        return usual
+
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """What the noisy table says about the true counts."""
         estimates = sparse_estimates(
@@ -280,11 +299,19 @@ class Statistic(ABC):
 
 
 class OfVisits(Statistic):
-    """A statistic that looks at the first h visits of a trajectory."""
+    """A statistic that looks at some visits of a trajectory."""
 
     def cap(self, height: int, distinct: int) -> int:
         """The visits that are looked at: h."""
         return height
+
+    def caps(self, outlook: Outlook) -> range:
+        """Any number of visits."""
+        return range(1, outlook.height + 1)
+
+    def added(self, outlook: Outlook, cap: int) -> NDArray[np.float64]:
+        """One a visit."""
+        return np.minimum(outlook.lengths, cap)
 
 
 class OneCell(Statistic):

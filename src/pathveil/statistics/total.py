@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.statistic import POPULARITY, OneCell, Rows, Scope, Visit
+from pathveil.statistics.statistic import FIRST_LOOK, OneCell, Rows, Scope, Visit
 
 
 class Total(OneCell):
@@ -14,7 +14,7 @@ class Total(OneCell):
     name = "total"
     words = "the number of trajectories"
     because = "it is one trajectory"
-    stage = POPULARITY
+    stage = FIRST_LOOK
 
     def size(self, scope: Scope) -> int:
         """One."""

@@ -14,6 +14,7 @@ from pathveil.compiled import compiled
 from pathveil.statistics.constants import DENSE_CELLS, INVENTED_SLOTS
 from pathveil.statistics.denoise import Estimates, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.outlook import Outlook
 from pathveil.statistics.statistic import (
     TIMES,
     Bound,
@@ -31,8 +32,8 @@ class VisitSlots(OfVisits):
 
     name = "visit slots"
     words = "where and when visits happen"
-    adds = "h"
-    because = "one for each of its first h visits"
+    adds = "k"
+    because = "one for each of its first k visits"
     stage = TIMES
     of_candidates = True
     dense_up_to = DENSE_CELLS
@@ -59,6 +60,11 @@ class VisitSlots(OfVisits):
     def invented(self, scope: Scope) -> Fraction:
         """Few against the cells that occur."""
         return INVENTED_SLOTS
+
+    def typical(self, outlook: Outlook) -> float:
+        """Of all locations and slots."""
+        cells = outlook.slots * outlook.named
+        return max(outlook.total * outlook.mean_length / cells, outlook.least)
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """All listed cells, also those that are probably empty: a location may dislike a slot."""

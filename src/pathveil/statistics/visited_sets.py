@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
-from pathveil.statistics.constants import DENSE_CELLS, INVENTED_SETS, MOST_POPULAR
+from pathveil.statistics.constants import (
+    DENSE_CELLS,
+    INVENTED_SETS,
+    MOST_POPULAR,
+    WORTH_OF_ALL_SETS,
+)
+from pathveil.statistics.outlook import Outlook, log_threshold
 from pathveil.statistics.statistic import (
     HABITS,
     OneCell,
@@ -52,6 +58,15 @@ class VisitedSets(OneCell):
     def invented(self, scope: Scope) -> Fraction:
         """Few against the sets that occur."""
         return INVENTED_SETS
+
+    def typical(self, outlook: Outlook) -> float:
+        """A set is worth knowing if one in a hundred trajectories has it."""
+        sets = 2.0 ** min(outlook.named, MOST_POPULAR)
+        return outlook.total / 100.0 / log_threshold(sets, 2.0 * float(INVENTED_SETS))
+
+    def worth(self, outlook: Outlook, usual: float) -> float:
+        """The more, the more visits go to popular locations: up to `WORTH_OF_ALL_SETS` more."""
+        return usual * (1.0 + WORTH_OF_ALL_SETS * outlook.covered**2)
 
     def compared(self) -> Sequence[Statistic]:
         """The sets with an estimate."""

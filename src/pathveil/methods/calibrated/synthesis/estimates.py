@@ -16,10 +16,13 @@ from pathveil.statistics.all_statistics import TIME_STATISTICS
 from pathveil.statistics.constants import CERTAIN_DEVIATIONS, SANITY
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.returns import MOST_RETURNS, RETURNS
 from pathveil.statistics.shapes import LENGTHS, SHAPES
-from pathveil.statistics.statistic import Known, Scope, Statistic
+from pathveil.statistics.statistic import FIRST_LOOK, VISITED, Known, Scope, Statistic
 from pathveil.statistics.total import TOTAL
 from pathveil.statistics.visits import VISITS
+
+OF_THE_UNIVERSE = (FIRST_LOOK, VISITED)  # stages whose tables look at all locations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,17 +45,27 @@ class Estimated:
     def __getitem__(self, statistic: Statistic) -> Estimates:
         return self.tables[statistic]
 
+    def listed(self, statistic: Statistic) -> Estimates:
+        """The estimates of a table that lists cells; none if it was not measured."""
+        nothing = np.zeros(0)
+        return self.tables.get(statistic, Estimates(nothing, nothing, nothing.astype(np.int64)))
+
+    @property
+    def returns(self) -> NDArray[np.float64] | None:
+        """Returns to each candidate; None if they were not measured."""
+        return self.tables[RETURNS].value if RETURNS in self.tables else None
+
 
 def choose_candidates(seen: Measurements) -> NDArray[np.int64]:
     """The locations that the second stage looks at, sorted codes. Sees noisy counts only."""
     known = estimate_popularity(seen)
     if known.total == 0:
         return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero(known[VISITS].value[0] > 0)
+    return np.flatnonzero(known[VISITS].value > 0)
 
 
 def estimate_popularity(seen: Measurements) -> Estimated:
-    """Denoise the tables of the first stage, over the whole universe."""
+    """Denoise the tables of the first two stages, over the whole universe."""
     scope = seen.scope
     shapes = SHAPES.denoise(seen[SHAPES], scope, Known())
     # The noise on one count can be taken for any number of trajectories; the shapes tell whether
@@ -64,9 +77,13 @@ def estimate_popularity(seen: Measurements) -> Estimated:
     others = {
         statistic: statistic.denoise(table, scope, known)
         for statistic, table in seen.tables.items()
-        if statistic.stage == VISITS.stage and statistic not in (TOTAL, SHAPES)
+        if statistic.stage in OF_THE_UNIVERSE and statistic not in (TOTAL, SHAPES)
     }
     tables = {SHAPES: shapes, LENGTHS: lengths, **others}
+    if RETURNS in tables:
+        most = MOST_RETURNS * tables[VISITS].value
+        returns = tables[RETURNS]
+        tables[RETURNS] = Estimates(np.minimum(returns.value, most), returns.variance)
     return Estimated(scope, total, _unnamed_visits(seen, tables[VISITS]), tables)
 
 
@@ -78,9 +95,9 @@ def estimate(seen: Measurements) -> Estimated:
         statistic: statistic.among(estimates, scope.candidates)
         for statistic, estimates in first.tables.items()
     }
-    known = Known(SANITY * first.total, tables[VISITS].value[0])
+    known = Known(SANITY * first.total, tables[VISITS].value)
     for statistic, table in seen.tables.items():
-        if statistic.stage != VISITS.stage and statistic not in TIME_STATISTICS:
+        if statistic.stage not in OF_THE_UNIVERSE and statistic not in TIME_STATISTICS:
             tables[statistic] = statistic.denoise(table, scope, known)
     return Estimated(scope.of_candidates(), first.total, first.unnamed_visits, tables)
 
@@ -91,5 +108,5 @@ def _unnamed_visits(seen: Measurements, visits: Estimates) -> float:
     What the estimates miss of it are visits to locations that are each too rare to stand out.
     """
     size, table = seen.universe_size, seen[VISITS]
-    missing = table.counts[:size].sum() - visits.value[0].sum()
+    missing = table.counts.sum() - visits.value.sum()
     return float(max(missing - CERTAIN_DEVIATIONS * table.scale * np.sqrt(2.0 * size), 0.0))

@@ -37,8 +37,9 @@ from pathveil.statistics.constants import (
     RETURN_STEP,
 )
 from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.statistics.returns import RETURNS, return_cells
 from pathveil.statistics.shapes import LENGTH_BINS, LENGTH_ENDS, distinct_locations, length_bins
-from pathveil.statistics.visits import MULTIPLICITIES, VISITS, visit_cells
+from pathveil.statistics.visits import VISITS, visit_cells
 from pathveil.threads import in_threads
 
 
@@ -49,7 +50,8 @@ class _Tables(NamedTuple):
         actions: shape `statistics.actions.SHAPE`.
         lengths: trajectories by length bin.
         further: their distinct locations but the first, by length bin.
-        visits: shape (MULTIPLICITIES, n).
+        visits: shape (n,).
+        returns: shape (n,); 0 if they are not looked at.
         last: shape (n + 1,).
     """
 
@@ -57,6 +59,7 @@ class _Tables(NamedTuple):
     lengths: NDArray[np.float64]
     further: NDArray[np.float64]
     visits: NDArray[np.float64]
+    returns: NDArray[np.float64]
     last: NDArray[np.float64]
 
 
@@ -145,13 +148,15 @@ def _tables(chunk: Paths, size: int, plan: MeasurementPlan) -> _Tables:
     bins = length_bins(chunk.lengths)
     further = distinct_locations(offsets, codes, size) - 1.0
     _, visits = visit_cells(offsets, codes, size, plan[VISITS].cap)
+    returns = np.zeros(0, dtype=np.int32)
+    if RETURNS in plan:
+        returns = return_cells(offsets, codes, size, plan[RETURNS].cap)[1]
     return _Tables(
         action_counts(offsets, codes, size, plan[ACTIONS].cap).astype(np.float64),
         np.bincount(bins, minlength=LENGTH_BINS).astype(np.float64),
         np.bincount(bins, further, LENGTH_BINS).astype(np.float64),
-        np.bincount(visits, minlength=MULTIPLICITIES * size)
-        .reshape(MULTIPLICITIES, size)
-        .astype(np.float64),
+        np.bincount(visits, minlength=size).astype(np.float64),
+        np.bincount(returns, minlength=size).astype(np.float64),
         np.bincount(codes[offsets[1:] - 1], minlength=size + 1).astype(np.float64),
     )
 
@@ -197,10 +202,12 @@ def _novelty_ratios(targets: FitTargets, tables: _Tables, steps: int) -> NDArray
 
 
 def _return_ratios(targets: FitTargets, tables: _Tables) -> NDArray[np.float64]:
-    """Second and later visits to each location, given as many first ones as were measured."""
-    first, later = tables.visits[0], tables.visits[1:].sum(axis=0)
-    expected = later * np.maximum(targets.first_visits, 1.0) / np.maximum(first, 1.0)
-    ratios = (targets.later_visits + targets.visit_slack) / (expected + targets.visit_slack)
+    """Returns to each location, given as many first visits as were measured."""
+    if targets.returns is None:
+        return np.ones(len(tables.returns))
+    per_visit = tables.returns / np.maximum(tables.visits, 1.0)
+    expected = per_visit * np.maximum(targets.first_visits, 1.0)
+    ratios = (targets.returns + targets.return_slack) / (expected + targets.return_slack)
     bounded: NDArray[np.float64] = np.clip(ratios, *RETURN_STEP)
     return bounded
 

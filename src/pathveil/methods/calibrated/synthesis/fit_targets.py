@@ -24,6 +24,7 @@ from pathveil.statistics.constants import (
 )
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import Measurement, MeasurementPlan
+from pathveil.statistics.returns import RETURNS
 from pathveil.statistics.shapes import DISTINCT_VALUES, LENGTH_BINS, LENGTHS, SHAPES, length_bins
 from pathveil.statistics.visits import VISITS
 
@@ -42,8 +43,9 @@ class FitTargets:
         further: distinct locations but the first of all trajectories of a length bin, pooled.
         trajectories: how many there are, pooled alike.
         shape_slack: in trajectories, for the two above.
-        first_visits, later_visits: shape (n,).
-        visit_slack: for them.
+        first_visits: shape (n,).
+        returns: shape (n,); None if they were not measured.
+        return_slack: for them.
         last: shape (n,); trajectories that end there.
         last_slack: for them.
     """
@@ -58,15 +60,15 @@ class FitTargets:
     trajectories: NDArray[np.float64]
     shape_slack: float
     first_visits: NDArray[np.float64]
-    later_visits: NDArray[np.float64]
-    visit_slack: float
+    returns: NDArray[np.float64] | None
+    return_slack: float
     last: NDArray[np.float64]
     last_slack: float
 
     @classmethod
     def of(cls, known: Estimated, plan: MeasurementPlan, universe_size: int) -> "FitTargets":
         """Collect them."""
-        longest = LONGEST_WALK * plan[VISITS].cap
+        longest = LONGEST_WALK
         lengths = _shortened(known[LENGTHS].value, longest)
         shapes, visits, actions = (known[table].value for table in (SHAPES, VISITS, ACTIONS))
         distinct = np.minimum(DISTINCT_VALUES, universe_size)
@@ -85,9 +87,9 @@ class FitTargets:
             further=pool_long(shapes @ (distinct - 1.0)),
             trajectories=pool_long(shapes.sum(axis=1)),
             shape_slack=_slack(plan[SHAPES], SHAPE_SLACK_COUNTS),
-            first_visits=visits[0],
-            later_visits=visits[1:].sum(axis=0),
-            visit_slack=_slack(plan[VISITS], SLACK_COUNTS),
+            first_visits=visits,
+            returns=known.returns,
+            return_slack=_slack(plan[RETURNS], SLACK_COUNTS) if RETURNS in plan else 0.0,
             last=known[LAST_LOCATIONS].value,
             last_slack=_slack(plan[LAST_LOCATIONS], SLACK_COUNTS),
         )

@@ -75,19 +75,24 @@ class Destinations:
     @classmethod
     def of(cls, known: Estimated) -> "Destinations":
         """The destinations that the measurements name, and a background for those they don't."""
-        visits, actions, moves = known[VISITS].value, known[ACTIONS].value, known[MOVES]
-        count = visits.shape[1]
+        visits, actions, moves = known[VISITS].value, known[ACTIONS].value, known.listed(MOVES)
+        count = len(visits)
         first, second = np.divmod(moves.listed_keys, max(count, 1))
         starts = np.searchsorted(first, np.arange(count + 2))
         running = np.cumsum(moves.value)
         before = np.concatenate((np.zeros(1), running))[starts]
         measured = np.diff(before)[:count]
         # All visits but the last are left again, and some departures are to new locations.
-        departures = np.maximum(visits.sum(axis=0) - known[LAST_LOCATIONS].value, 0.0)
         going_on = actions[..., :END].sum()
         to_new = max(actions[..., NEW].sum(), 1.0) / max(going_on, 1.0)
+        if known.returns is not None:
+            everything = visits + known.returns
+        else:  # everywhere as many as there are in all
+            first = actions[..., NEW].sum() + known.total
+            everything = visits * (going_on + known.total) / max(first, 1.0)
+        departures = np.maximum(everything - known[LAST_LOCATIONS].value, 0.0)
         unmeasured = np.maximum(departures * to_new - measured, LEAST_BACKGROUND * measured)
-        attraction = np.append(visits[0] + LEAST_VISITS, known.unnamed_visits)
+        attraction = np.append(visits + LEAST_VISITS, known.unnamed_visits)
         return cls(
             # One more, so that everybody can leave; from an unnamed location it is all there is.
             np.append(unmeasured, 0.0) + 1.0,

@@ -7,7 +7,12 @@ from numpy.typing import NDArray
 
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.calibrate import calibrate
-from pathveil.methods.calibrated.synthesis.canonical import drop_code, merge_identical, take_rows
+from pathveil.methods.calibrated.synthesis.canonical import (
+    concatenate_paths,
+    drop_code,
+    merge_identical,
+    take_rows,
+)
 from pathveil.methods.calibrated.synthesis.complete import complete, rounded_weights
 from pathveil.methods.calibrated.synthesis.estimates import estimate
 from pathveil.methods.calibrated.synthesis.fit import fit
@@ -16,8 +21,10 @@ from pathveil.methods.calibrated.synthesis.movement_model import Destinations
 from pathveil.methods.calibrated.synthesis.target_cells import Targets
 from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.progress_reports import report_progress
+from pathveil.statistics.denoise import posterior
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.visits import VISITS
 
 # Noise alone can ask for any number of trajectories. Beyond these bounds (some gigabytes) each
 # synthetic trajectory stands for several.
@@ -32,12 +39,13 @@ class Weighed:
         paths: distinct, over positions of candidates (their number stands for an unnamed
             location), with the movement model's whole weights.
         weights: float64; the calibrated ones.
-        has_unnamed: whether unnamed locations occur.
+        unnamed: float64, shape (|L|,); how likely an unnamed visit goes to each location, not
+            normalised; None if there are no unnamed visits.
     """
 
     paths: Paths
     weights: NDArray[np.float64]
-    has_unnamed: bool
+    unnamed: NDArray[np.float64] | None
 
 
 def synthesize(
@@ -78,25 +86,48 @@ def weigh(measurements: Measurements, plan: MeasurementPlan, draw: np.random.Gen
     weights = calibrate(completed, Targets.of(known, plan))
     report_progress(5, 5)
     weights *= known.total / weights.sum()
-    return Weighed(completed, weights, known.unnamed_visits > 0)
+    return Weighed(completed, weights, _unnamed(measurements) if known.unnamed_visits > 0 else None)
 
 
 def rounded_paths(
     weighed: Weighed, candidates: NDArray[np.int64], draw: np.random.Generator
 ) -> Paths:
-    """The last step of `synthesize`: whole weights, location codes, no unnamed locations."""
+    """The last step of `synthesize`: whole weights, location codes, no unnamed locations.
+
+    What can't be named is left out; but a trajectory that would be empty then keeps one location,
+    drawn from those that are not named otherwise: somebody travelled, and sizes stay right.
+    """
     rounded = rounded_weights(weighed.weights, draw.random())
     kept = np.flatnonzero(rounded)
     released = take_rows(weighed.paths, kept, rounded[kept])
-    if weighed.has_unnamed:
-        unnamed = len(candidates)
-        released = merge_identical(drop_code(released, unnamed), unnamed)
-    codes = candidates.astype(np.int32)[released.codes]
-    return Paths(released.offsets, codes, released.weights)
+    if weighed.unnamed is None:
+        codes = candidates.astype(np.int32)[released.codes]
+        return Paths(released.offsets, codes, released.weights)
+    unnamed, size = len(candidates), len(weighed.unnamed)
+    named = drop_code(released, unnamed)
+    nameless = np.add.reduceat(released.codes != unnamed, released.offsets[:-1]) == 0
+    count = int(released.weights[nameless].sum()) if len(released) else 0
+    reached = np.cumsum(weighed.unnamed)
+    drawn = np.searchsorted(reached, draw.random(count) * reached[-1], side="right")
+    single = Paths(
+        np.arange(count + 1),
+        np.minimum(drawn, size - 1).astype(np.int32),
+        np.ones(count, dtype=np.int64),
+    )
+    others = Paths(named.offsets, candidates.astype(np.int32)[named.codes], named.weights)
+    return merge_identical(concatenate_paths([others, single]), size)
+
+
+def _unnamed(measurements: Measurements) -> NDArray[np.float64]:
+    """What the noisy visits say about locations that are no candidates."""
+    table = measurements[VISITS]
+    odds = posterior(table.counts, table.scale).mean
+    odds[measurements.candidates] = 0.0
+    return odds if odds.any() else np.ones(len(odds))
 
 
 def _nothing() -> Weighed:
     nothing = Paths(
         np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
     )
-    return Weighed(nothing, np.zeros(0), has_unnamed=False)
+    return Weighed(nothing, np.zeros(0), unnamed=None)

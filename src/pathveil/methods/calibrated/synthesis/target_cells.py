@@ -20,6 +20,7 @@ from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.reach import REACH
+from pathveil.statistics.returns import RETURNS
 from pathveil.statistics.shapes import LENGTHS, SHAPES
 from pathveil.statistics.statistic import Rows, Scope, Statistic
 from pathveil.statistics.visits import VISITS
@@ -33,6 +34,7 @@ ADDED_FIRST: tuple[Statistic, ...] = (
     LAST_LOCATIONS,
     LEVELS[0],
     VISITS,
+    RETURNS,
 )
 
 

@@ -57,7 +57,8 @@ class Clock:
         slots: float64, shape (T,); the weight of each slot.
         keys: int64, ascending; visit slots, location·T + slot, whose liking is listed.
         likings: float64; theirs, at most `MOST_LIKING`.
-        otherwise: float64, shape (n,); a location's liking of every other slot.
+        otherwise: float64, shape (n + 1,); a location's liking of every other slot; the last one is
+            of locations that are no candidates.
     """
 
     first: NDArray[np.float64]
@@ -142,7 +143,7 @@ def _likings(
         listed = np.bincount(location, of_slot[slot] / total, named)
         trust = of_location / (of_location + table.threshold)
         otherwise = np.clip(1.0 - trust * np.minimum(listed, 1.0), LEAST_LIKING, 1.0)
-    return table.keys, liking, otherwise
+    return table.keys, liking, np.append(otherwise, 1.0)
 
 
 # Give synthetic trajectories times: the last step of a synthesis with a time grid.
@@ -160,13 +161,13 @@ def with_times(
     """The same trajectories as pair codes, slot·|L| + location, each distinct one once.
 
     Args:
-        paths: over location codes, all of them candidates, with whole weights.
+        paths: over location codes, with whole weights.
         measurements: the noisy tables, with those of times.
         plan: the public caps with which they were measured.
         draw: randomness for the synthesis.
     """
     size = measurements.universe_size
-    position = np.zeros(size, dtype=np.int32)
+    position = np.full(size, len(measurements.candidates), dtype=np.int32)
     position[measurements.candidates] = np.arange(len(measurements.candidates), dtype=np.int32)
     if len(paths) == 0:
         return paths

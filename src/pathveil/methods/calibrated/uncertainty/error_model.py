@@ -4,7 +4,7 @@ What an answer may be off by has four sources, and each is read from what was me
 
 - **Noise** of the measured tables: their posteriors (`popularity_prior`, pairs by Bayes' rule).
 - **Misfit** of the movement model where nothing corrected it (`misfit`).
-- **Caps**: visits beyond the first h, and pairs beyond the first d locations, were never counted.
+- **Caps**: visits and pairs beyond the caps of their tables were never counted.
   For single locations two extrapolations are at hand: the released one, and that everybody's
   visits go on like the measured ones. They differ, and by how much says how little is known.
 - **Long trajectories** that the noise on the shapes hides: they visit nearly everything, which
@@ -53,6 +53,7 @@ from pathveil.statistics.shapes import (
     possible_shapes,
 )
 from pathveil.statistics.total import TOTAL
+from pathveil.statistics.visited_sets import VISITED_SETS
 from pathveil.statistics.visits import VISITS
 
 # Two guesses g, g' at a logarithm predict a third to within |g − g'|·√(1/2)·√(1 + 1/2).
@@ -60,6 +61,7 @@ THIRD_GUESS = float(np.sqrt(0.75))
 HALF_DECADES = np.concatenate((np.array([0.0, 1.0]), 10.0 ** np.arange(0.5, 12.1, 0.5)))
 JEFFREYS = 0.5  # a count of a says that its mean is Gamma(a + 1/2)
 LARGEST_MEAN = 1e15
+MOST_TOGETHER = 12  # locations in one question that the table tells apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +132,7 @@ def single_location_rows(
     estimates = visitors(
         released.offsets, released.codes, released.weights.astype(np.float64), size
     )
-    noisy = visits.counts[:size].astype(np.float64)
+    noisy = visits.counts.astype(np.float64)
     times = int(np.clip(LOCATION_DRAWS // max(size, 1), LEAST_DRAWS, MOST_DRAWS))
     prior = PopularityPrior.fit(noisy, visits.scale)
     within = np.maximum(prior.draw(noisy, times, draw), 0.0)
@@ -211,11 +213,19 @@ def conjunction_rows(
 ) -> list[TableRows]:
     """Two locations; three and more, up to where more of them change nothing."""
     sample, measurements, plan = evidence.sample, evidence.measurements, evidence.plan
-    tables = [predict_pairs(sample, measurements, plan), predict_sets(sample, measurements)]
+    tables = []
+    if PAIRS in measurements:
+        tables.append(predict_pairs(sample, measurements, plan))
+    if VISITED_SETS in measurements:
+        tables.append(predict_sets(sample, measurements))
     floors, spreads = Misfit.fit(tables, sample.thinning).draw(CONJUNCTION_DRAWS, draw)
     # The same luck for all estimates makes the table smooth.
     luck, noise, chance = (draw.standard_normal(CONJUNCTION_DRAWS) for _ in range(3))
-    beyond, scale = _pairs_beyond(evidence), max(measurements[PAIRS].scale, 1.0)
+    threshold: int | None = None
+    beyond, scale = 1.0, 1.0
+    if PAIRS in measurements:
+        table = measurements[PAIRS]
+        beyond, scale, threshold = _pairs_beyond(evidence), max(table.scale, 1.0), table.threshold
     pairs: _Draws = []
     more: _Draws = []
     for estimate in _sizes(int(released.weights.sum())):
@@ -224,7 +234,7 @@ def conjunction_rows(
         unmeasured = draw.poisson(np.minimum(mean * _factor(spread, luck), LARGEST_MEAN))
         more.append((estimate, unmeasured.astype(np.float64)))
         within, rest = (1.0 - beyond) * estimate, beyond * estimate
-        if within <= (measurements[PAIRS].threshold or 0):
+        if within <= (threshold or 0):
             pairs.append(more[-1])
             continue
         # The pair was measured: what the noise and the misfit leave uncertain together.
@@ -241,7 +251,7 @@ def conjunction_rows(
 
 
 def _pairs_beyond(evidence: Evidence) -> float:
-    """The share of all pairs in which one location comes after the first d."""
+    """The share of all pairs that the cap cuts."""
     sample, paths = evidence.sample, evidence.sample.paths
     distinct = distinct_locations(
         paths.offsets, paths.codes, len(evidence.measurements.candidates)
@@ -252,7 +262,7 @@ def _pairs_beyond(evidence: Evidence) -> float:
 
 
 def _hidden_long(evidence: Evidence) -> list[float]:
-    """The deviations that the noise on the shapes leaves in conjunctions of 3, 4 … h locations.
+    """The deviations that the noise on the shapes leaves in conjunctions of 3, 4 … locations.
 
     A trajectory over d of |L| locations visits all of k with probability
     d(d − 1)⋯ / |L|(|L| − 1)⋯, were all equally popular.
@@ -261,7 +271,7 @@ def _hidden_long(evidence: Evidence) -> list[float]:
     possible = possible_shapes(size).ravel()
     variance = posterior(table.counts[possible], table.scale).variance
     distinct = np.tile(np.minimum(DISTINCT_VALUES, size), LENGTH_BINS)[possible]
-    most = max(evidence.plan[VISITS].cap, 3)
+    most = MOST_TOGETHER
     taken = np.arange(most)[:, None]
     chances = np.cumprod(np.maximum(distinct - taken, 0.0) / np.maximum(size - taken, 1), axis=0)
     deviations: list[float] = np.sqrt(chances[2:] ** 2 @ variance).tolist()

@@ -112,8 +112,7 @@ def visits_within(
 ) -> NDArray[np.float64]:
     """The trajectories that visit each candidate within the cap, float64, shape (size,)."""
     rows, cells = visit_cells(sample.paths.offsets, sample.paths.codes, size, plan[VISITS].cap)
-    first = cells < size
-    return np.bincount(cells[first], weights[rows[first]], size).astype(np.float64)
+    return np.bincount(cells, weights[rows], size).astype(np.float64)
 
 
 @njit(cache=True, nogil=True)
