@@ -15,6 +15,7 @@ from pathveil.statistics.actions import action_counts
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.moves import MOVES
 from pathveil.statistics.pairs import PAIRS
+from pathveil.statistics.planner import Planner
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.shapes import LENGTH_BINS, length_bins
 from pathveil.statistics.total import TOTAL
@@ -27,10 +28,10 @@ def generator(seed):
 
 def measured(database, epsilon, height=8, seed=0, candidates=choose_candidates):
     size = len(database.universe)
-    plan = MeasurementPlan.of(
-        Parameters.choose(epsilon=epsilon, height=height, universe_size=size, method="calibrated")
-    )
-    return measure(database, plan, candidates, Randomness(generator(seed))), plan
+    parameters = Parameters.choose(epsilon=epsilon, height=height, universe_size=size)
+    usual, planner = MeasurementPlan.usual(parameters), Planner(parameters)
+    seen = measure(database, usual, candidates, Randomness(generator(seed)), adapt=planner)
+    return seen, seen.plan
 
 
 def database(rows, universe_size):

@@ -75,12 +75,12 @@ class Method:
         return tree_lines(parameters)
 
 
-def method_words(name: str, height: int, purpose: str) -> str:
+def method_words(name: str, height: int | str, purpose: str) -> str:
     """A method as pages name it: with its height, or what it was planned for."""
     return f"{name}, {method_detail(name, height, purpose)}"
 
 
-def method_detail(name: str, height: int, purpose: str) -> str:
+def method_detail(name: str, height: int | str, purpose: str) -> str:
     """What is said beside the name of a method."""
     return f"for {purpose}" if Method.named(name).has_tables else f"height {height}"
 

@@ -66,4 +66,5 @@ def first_level(parameters: Parameters) -> tuple[Fraction, int]:
 
 
 def _with_contribution(parameters: Parameters, most: int) -> Parameters:
-    return replace(parameters, max_trajectories_per_unit=most).settled()
+    """As it begins: what is planned later depends on the data."""
+    return replace(parameters, max_trajectories_per_unit=most, planned=None).settled()

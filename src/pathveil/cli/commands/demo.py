@@ -14,7 +14,7 @@ def demo(
     riders: Annotated[int, typer.Option(help="Number of simulated riders.")] = 120_000,
     stops: Annotated[int, typer.Option(help="Number of stops, the size of the universe.")] = 1012,
     epsilon: shared.Epsilon = "1",
-    height: shared.Height = "12",
+    purpose: shared.Purpose = shared.DEFAULT_PURPOSE,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the release bundle.")] = Path(
         "pathveil-demo"
     ),
@@ -39,7 +39,7 @@ def demo(
     folder = _free_name(out)
     check_free(folder)
     parameters = Parameters.choose(
-        epsilon=epsilon, height=height, universe_size=stops, method=shared.DEFAULT_METHOD
+        epsilon=epsilon, universe_size=stops, method=shared.DEFAULT_METHOD, purpose=purpose
     )
     with reported_progress(f"Simulating {riders:,} riders on {stops:,} stops"):
         # Always the same week, so that people can compare; the noise is new every time.

@@ -33,9 +33,12 @@ def explain(
     height: Annotated[
         str | None,
         typer.Option(
-            "--height", help="Height of the prefix tree, or 'auto'.", rich_help_panel=_PLAN
+            "--height",
+            help="Of 'full' and 'basic': height of the prefix tree, or 'auto'.",
+            rich_help_panel=_PLAN,
         ),
     ] = None,
+    purpose: shared.Purpose = shared.DEFAULT_PURPOSE,
     universe: planning.UniverseFile = None,
     universe_size: planning.UniverseSize = None,
     max_trajectories_per_unit: shared.MaxTrajectories = 1,
@@ -50,10 +53,9 @@ def explain(
     With a release, its certificate is explained. With --plan and the public parameters of
     `pathveil publish`, the certificate that such a release would have. Reads no raw data.
 
-    Example: `pathveil explain --plan --universe-size 1012 --epsilon 1 --height 12`
+    Example: `pathveil explain --plan --universe-size 1012 --epsilon 1`
     """
     from pathveil.cli.console import print_json
-    from pathveil.core.preparations import AUTO
     from pathveil.errors import ParameterError
     from pathveil.promise.certificate import Certificate
     from pathveil.promise.explanation import explain as explain_certificate
@@ -64,10 +66,11 @@ def explain(
         value is not None
         for value in (epsilon, epsilon_per_trip, delta, height, universe, universe_size)
     )
+    height_is_open = False
     if directory is not None:
         certificate = _certificate(directory, has_parameters=given)
-    elif (epsilon is None and epsilon_per_trip is None) or height is None:
-        raise ParameterError("With --plan, give --epsilon and --height.")
+    elif epsilon is None and epsilon_per_trip is None:
+        raise ParameterError("With --plan, give --epsilon.")
     else:
         parameters = planning.planned_parameters(
             epsilon=epsilon,
@@ -81,6 +84,7 @@ def explain(
             time_grid=time_grid,
             epsilon_per_trip=epsilon_per_trip,
             delta=delta,
+            purpose=purpose,
         )
         if parameters.universe_is_open:
             raise ParameterError(
@@ -88,11 +92,12 @@ def explain(
                 "expect with --universe-size N."
             )
         certificate = Certificate.of(parameters, is_private=True)
+        height_is_open = parameters.height_is_open
     explanation = explain_certificate(certificate)
     if json:
         print_json(explanation.to_json())
     else:
-        if height == AUTO:
+        if height_is_open:
             _say_height(certificate.implementation.height)
         _print(explanation)
 

@@ -1,6 +1,7 @@
 """What `pathveil plan` says about choices: c, a height and a universe that are still open."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -265,14 +266,15 @@ def print_simulation(result: "SimulatedForecast", page: Path | None) -> None:
 
 
 def plan(
-    height: shared.Height,
     epsilon: shared.Epsilon = None,
     epsilon_per_trip: shared.EpsilonPerTrip = None,
     universe: planning.UniverseFile = None,
     universe_size: planning.UniverseSize = None,
     taxonomy: shared.Taxonomy = None,
     max_trajectories_per_unit: shared.MaxTrajectories = 1,
+    purpose: shared.Purpose = shared.DEFAULT_PURPOSE,
     method: shared.Method = shared.DEFAULT_METHOD,
+    height: shared.Height = None,
     threshold: shared.Threshold = "auto",
     max_nodes: shared.MaxNodes = 20_000_000,
     time_grid: trips.GridText = None,
@@ -288,9 +290,9 @@ def plan(
     the real mechanism runs on simulated commuters, for ε and some budgets around it: what
     survives, and how accurate answers and patterns will be (docs/plan.md).
 
-    Example: `pathveil plan --universe-size 1012 --epsilon 1 --height 12`
+    Example: `pathveil plan --universe-size 1012 --epsilon 1 --trajectories 120000`
 
-    As a picture: `pathveil plan --universe-size 1012 --epsilon 1 --height 12 --trajectories 120000
+    As a picture: `pathveil plan --universe-size 1012 --epsilon 1 --trajectories 120000
     --out plan.html`
     """
     from pathveil.cli.console import print_json, stdout_console
@@ -309,6 +311,7 @@ def plan(
         time_grid=time_grid,
         delta=delta,
         taxonomy=taxonomy,
+        purpose=purpose,
     )
     parameters = choose(epsilon=str(budget))
     check_simulation(trajectories, length, out, parameters)
@@ -319,6 +322,7 @@ def plan(
             return choose(epsilon=str(budget.epsilon * multiple))
 
         simulated = simulate_plan(trajectories, length, out, at)
+        parameters = replace(parameters, planned=simulated.run.parameters.planned)
     if json:
         facts = _as_json(parameters)
         if simulated is not None:
@@ -348,7 +352,11 @@ def _as_json(parameters: "Parameters") -> dict[str, Any]:
         **choices_as_json(parameters),
     }
     if parameters.how.has_tables:
-        return shared | {"measurements": _measurements(parameters)}
+        return shared | {
+            "purpose": parameters.purpose,
+            "is_planned": parameters.planned is not None,
+            "measurements": _measurements(parameters),
+        }
     from pathveil.core.tree_forecast import Forecast
 
     forecast = Forecast.of(parameters)
@@ -377,6 +385,7 @@ def _measurements(parameters: "Parameters") -> list[dict[str, Any]]:
         {
             "name": line.name,
             "budget": str(line.budget),
+            "cap": line.cap,
             "sensitivity": line.sensitivity,
             "noise": noise_deviation(line.epsilon),
         }
@@ -400,10 +409,10 @@ def _title(parameters: "Parameters") -> str:
 
 
 def _print_measurements(parameters: "Parameters") -> None:
-    from pathveil.cli.console import print_table
+    from pathveil.cli.console import print_table, stdout_console
 
     print_table(
-        f"{_title(parameters)}, calibrated",
+        f"{_title(parameters)}, calibrated, for {parameters.purpose}",
         ["measurement", "budget", "one unit adds at most", "noise (standard deviation)"],
         [
             (
@@ -416,7 +425,23 @@ def _print_measurements(parameters: "Parameters") -> None:
         ],
         numbers={1, 2, 3},
     )
+    stdout_console().print(_whose_plan(parameters), highlight=False)
     print_choices(parameters)
+
+
+def _whose_plan(parameters: "Parameters") -> str:
+    """What the table of measurements is."""
+    if parameters.planned is None:
+        return (
+            "This is the plan that a run begins with. After the first three tables it plans the "
+            "others anew, from noisy counts: which are measured, how much of a trajectory each "
+            "looks at, with which budget. To see what that may come to, say how many trajectories "
+            "you expect: --trajectories N."
+        )
+    if not parameters.planned.reasons:
+        return "Nothing would stand out of the noise of the first three tables: as usual."
+    figures = "; ".join(f"{one.name}: {one.value}" for one in parameters.planned.reasons)
+    return f"Planned for the simulated trajectories, from noisy counts. {figures}."
 
 
 def _print_levels(parameters: "Parameters") -> None:

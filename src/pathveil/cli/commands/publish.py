@@ -102,7 +102,7 @@ def publish(
     data (`pathveil plan` helps).
 
     Example: `pathveil publish taps.csv --universe stops.csv --unit-column card_id
-    --order-column tapped_at --location-column stop --epsilon 1 --height 12 --out release`
+    --order-column tapped_at --location-column stop --epsilon 1 --out release`
 
     With zones, where the counts of single stops are small: `--method full --taxonomy zones.csv`,
     a file with the columns location and zone.
@@ -160,7 +160,7 @@ def publish(
         **asdict(privacy),
         **asdict(counting),
     )
-    _say_choices(request, privacy.height)
+    _say_choices(request)
     account = charging.account(source, is_remote=counting.master is not None)
     if dry_run or out is None:
         dry_run_of(request, Terminal())
@@ -173,13 +173,17 @@ def publish(
     print_summary(release, out, json=json)
 
 
-def _say_choices(request: "Request", height: str) -> None:
+def _say_choices(request: "Request") -> None:
     from pathveil.cli.console import say_step
+    from pathveil.core.methods import method_words
+    from pathveil.core.preparations import AUTO
 
     parameters = request.parameters
+    height = AUTO if parameters.height_is_open else parameters.height
+    method = method_words(parameters.method, height, parameters.purpose)
     known = "unknown" if parameters.universe_is_open else f"{parameters.universe_size:,}"
     say_step(
-        f"Public choices: ε = {parameters.budget}, height {height}, method {parameters.method}, "
+        f"Public choices: ε = {parameters.budget}, method {method}, "
         f"|L| = {known}, c = {parameters.max_trajectories_per_unit}; engine {request.engine.name}."
     )
 

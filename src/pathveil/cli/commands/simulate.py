@@ -42,7 +42,7 @@ def simulate(
     )
     console.print(
         f"Try: pathveil publish {taps} --universe {universe} --unit-column card_id "
-        f"--order-column seq --epsilon 1 --height 12 --out {out / 'release'}",
+        f"--order-column seq --epsilon 1 --out {out / 'release'}",
         highlight=False,
         markup=False,
     )

@@ -54,7 +54,7 @@ UniverseSize: TypeAlias = Annotated[
 def planned_parameters(
     *,
     epsilon: str | None,
-    height: int | str,
+    height: int | str | None,
     universe: str | None,
     universe_size: int | None,
     max_trajectories_per_unit: int,
@@ -65,6 +65,7 @@ def planned_parameters(
     epsilon_per_trip: str | None = None,
     delta: str | None = None,
     taxonomy: str | None = None,
+    purpose: str = "everything",
 ) -> "Parameters":
     """The parameters that a run with these choices would have.
 
@@ -104,6 +105,7 @@ def planned_parameters(
         time_grid=None if time_grid is None else TimeGrid.parse(time_grid),
         delta=delta,
         taxonomy=zones,
+        purpose=purpose,
     )
     if size is None and universe_size is not None:
         return parameters.with_universe_size(universe_size)

@@ -124,12 +124,13 @@ Delta: TypeAlias = Annotated[
     ),
 ]
 Height: TypeAlias = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--height",
-        help="Height of the prefix tree: so many visits of a trajectory are looked at. 'full' and "
-        "'basic' cut trajectories there, 'calibrated' does not. 10 to 16 suits most data; 'auto' "
-        "spends a twentieth of ε on choosing it.",
+        help="For 'full' and 'basic': the height of the prefix tree, where trajectories are cut; 6 "
+        "to 12 suits most data, and 'auto' spends a twentieth of ε on choosing it. 'calibrated' "
+        "needs none: it plans how much of a trajectory each table looks at, and a number here is "
+        "only the most that it may.",
         autocompletion=completion.one_of(completion.HEIGHTS),
         rich_help_panel=_PRIVACY,
     ),
@@ -145,6 +146,20 @@ Method: TypeAlias = Annotated[
     ),
 ]
 DEFAULT_METHOD = "calibrated"
+Purpose: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--for",
+        metavar="PURPOSE",
+        help="What 'calibrated' is to be good at: 'everything', 'stops' (how many visit each "
+        "location), 'flows' (who goes from where to where), 'patterns' (frequent journeys) or "
+        "'hours' (when; with times). It shifts budget between the tables; ε and the promise stay "
+        "the same, and all other questions can still be asked.",
+        autocompletion=completion.one_of(completion.PURPOSES),
+        rich_help_panel=_PRIVACY,
+    ),
+]
+DEFAULT_PURPOSE = "everything"
 Threshold: TypeAlias = Annotated[
     str,
     typer.Option(
@@ -167,11 +182,12 @@ MaxNodes: TypeAlias = Annotated[
 class PrivacyOptions:
     """What is spent and on what, by the names of `Request.choose`. c is part of the reading."""
 
-    height: Height
     epsilon: Epsilon = None
     epsilon_per_trip: EpsilonPerTrip = None
     delta: Delta = None
+    purpose: Purpose = DEFAULT_PURPOSE
     method: Method = DEFAULT_METHOD
+    height: Height = None
     threshold: Threshold = "auto"
     max_nodes: MaxNodes = 20_000_000
 

@@ -88,8 +88,8 @@ class Destinations:
         if known.returns is not None:
             everything = visits + known.returns
         else:  # everywhere as many as there are in all
-            first = actions[..., NEW].sum() + known.total
-            everything = visits * (going_on + known.total) / max(first, 1.0)
+            new = actions[..., NEW].sum() + known.total
+            everything = visits * (going_on + known.total) / max(new, 1.0)
         departures = np.maximum(everything - known[LAST_LOCATIONS].value, 0.0)
         unmeasured = np.maximum(departures * to_new - measured, LEAST_BACKGROUND * measured)
         attraction = np.append(visits + LEAST_VISITS, known.unnamed_visits)
