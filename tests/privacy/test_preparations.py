@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 
 from pathveil.audit.attacking import FALSE_ALARM, epsilon_lower_bound
-from pathveil.core.methods import CALIBRATED
 from pathveil.core.preparations import MOST, MOST_LABELS, Preparation, height_for
 from pathveil.gate import prepare as discovery
 from pathveil.gate.prepare import choose_height
@@ -35,10 +34,10 @@ PREPARATION = Preparation("lengths", Fraction(1, 2), 1, "")
 
 
 def height_bound(choose):
-    """What the chosen height proves about one long trajectory among few others."""
+    """What the chosen height proves about one long trajectory: the one beyond half of them."""
     universe, randomness = Universe("a"), Randomness()
-    without = rows_to_database([SHORT] * 8, universe)
-    with_unit = rows_to_database([SHORT] * 8 + [LONG], universe)
+    without = rows_to_database([SHORT] * 8 + [LONG] * 8, universe)
+    with_unit = rows_to_database([SHORT] * 8 + [LONG] * 9, universe)
     coins = randomness.words(2 * RUNS) % 2 == 1
     heights = np.array([choose(with_unit if coin else without, randomness) for coin in coins])
     bounds = []
@@ -55,22 +54,21 @@ def height_bound(choose):
 
 
 def test_the_height_keeps_its_share():
-    bound = height_bound(
-        lambda db, randomness: choose_height(db, PREPARATION, CALIBRATED.height_rule, randomness)
-    )
+    bound = height_bound(lambda db, randomness: choose_height(db, PREPARATION, randomness))
     assert bound <= PREPARATION.budget
 
 
 def test_a_height_from_exact_lengths_is_caught():
     def mutant(db, _randomness):
         lengths = np.minimum(np.diff(db.offsets), MOST)
-        return height_for(np.bincount(lengths, minlength=MOST + 1)[1:], CALIBRATED.height_rule)
+        return height_for(np.bincount(lengths, minlength=MOST + 1)[1:])
 
     assert height_bound(mutant) > PREPARATION.budget
 
 
-def test_a_height_from_the_longest_trajectory_is_caught():
-    assert height_bound(lambda db, _randomness: int(np.diff(db.offsets).max())) > PREPARATION.budget
+def test_a_height_from_the_number_of_long_trajectories_is_caught():
+    counted = lambda db, _randomness: int((np.diff(db.offsets) > len(SHORT)).sum()) + 2
+    assert height_bound(counted) > PREPARATION.budget
 
 
 # Discovery: a large δ, so that its event is seen
@@ -133,5 +131,7 @@ def test_a_trajectory_counts_for_its_first_labels_only(monkeypatch):
 
 def test_a_discovery_that_counts_twice_as_many_labels_is_caught(monkeypatch):
     right = discovery.first_visits
-    monkeypatch.setattr(discovery, "first_visits", lambda *given: right(*given[:-1], 2 * given[-1]))
+    monkeypatch.setattr(
+        discovery, "first_visits", lambda *given: right(*given[:-2], 2 * given[-2], given[-1])
+    )
     assert labels_added(monkeypatch) == 2 * MOST_LABELS

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathveil import Parameters, TrajectoryDatabase, Universe, publish
-from pathveil.core.methods import CALIBRATED, FULL
 from pathveil.core.preparations import (
+    LEAST_HEIGHT,
     MOST,
     height_for,
     height_preparation,
@@ -35,29 +35,18 @@ def bins(**counts):
     return np.array([counts.get(f"of_{length}", 0) for length in range(1, MOST + 1)])
 
 
-def test_the_smallest_height_that_covers_nine_tenths():
-    def height(**counts):
-        return height_for(bins(**counts), CALIBRATED.height_rule)
-
-    assert height(of_6=90, of_9=10) == 6
-    assert height(of_6=89, of_9=11) == 9
-    assert height(of_2=100) == 4
-    assert height(of_2=50, of_20=50) == MOST
-    assert height(of_6=90, of_9=10, of_20=-500) == 6  # noise on nobody
-    assert height() == 4
-
-
 def test_half_is_enough_where_every_level_has_a_share_of_epsilon():
-    assert height_for(bins(of_7=50, of_9=50), FULL.height_rule) == 7
-    assert height_for(bins(of_7=49, of_9=51), FULL.height_rule) == 9
-    assert height_for(bins(of_2=100), FULL.height_rule) == 6
-    assert height_for(bins(of_20=100), FULL.height_rule) == MOST
+    assert height_for(bins(of_7=50, of_9=50)) == 7
+    assert height_for(bins(of_7=49, of_9=51)) == 9
+    assert height_for(bins(of_2=100)) == 6
+    assert height_for(bins(of_20=100)) == MOST
+    assert height_for(bins(of_7=50, of_9=50, of_20=-500)) == 7  # noise on nobody
+    assert height_for(bins()) == LEAST_HEIGHT
 
 
 @given(st.lists(st.integers(-50, 1000), min_size=MOST, max_size=MOST))
 def test_it_is_always_in_range(counts):
-    for rule in (FULL.height_rule, CALIBRATED.height_rule):
-        assert rule.least <= height_for(np.array(counts), rule) <= MOST
+    assert LEAST_HEIGHT <= height_for(np.array(counts)) <= MOST
 
 
 def test_the_longest_trajectory_is_never_seen():
@@ -66,8 +55,7 @@ def test_the_longest_trajectory_is_never_seen():
     chosen = {
         choose_height(
             database([3] * 50 + [longest]),
-            height_preparation(budget, 1, CALIBRATED.height_rule),
-            CALIBRATED.height_rule,
+            height_preparation(budget, 1),
             Randomness(np.random.default_rng(7)),  # noqa: TID251
         )
         for longest in (MOST, MOST + 1, 10 * MOST)
@@ -75,7 +63,21 @@ def test_the_longest_trajectory_is_never_seen():
     assert len(chosen) == 1
 
 
-@pytest.mark.parametrize("method", ["basic", "full", "calibrated"])
+@pytest.mark.parametrize("choice", [{}, {"height": None}, {"height": "auto"}, {"height": 40}])
+def test_calibrated_needs_no_height_and_pays_for_none(choice):
+    parameters = Parameters.choose(epsilon="3", universe_size=4, method="calibrated", **choice)
+    assert parameters == Parameters.choose(epsilon="3", universe_size=4, method="calibrated")
+    assert not parameters.height_is_open
+    assert parameters.main_budget == Fraction(3)
+
+
+@pytest.mark.parametrize("method", ["basic", "full"])
+def test_the_papers_methods_need_one(method):
+    with pytest.raises(ParameterError, match="needs a height"):
+        Parameters.choose(epsilon="3", universe_size=4, method=method)
+
+
+@pytest.mark.parametrize("method", ["basic", "full"])
 def test_a_release_pays_for_the_choice(method, tmp_path):
     db = database([7] * 4000 + [15] * 100, contribution=2)
     release = publish(db, epsilon="3", height="auto", method=method)

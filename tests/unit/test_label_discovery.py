@@ -197,13 +197,15 @@ def test_common_labels_are_named_and_rare_ones_are_not():
     assert certificate.adds_up()
 
 
-def test_a_bundle_says_epsilon_and_delta_and_reads_back(tmp_path):
+@pytest.mark.parametrize(("method", "choices"), [("full", 2), ("calibrated", 1)])
+def test_a_bundle_says_epsilon_and_delta_and_reads_back(tmp_path, method, choices):
+    """Labels, and a height if the method has one."""
     db = read([["A", "B"]] * 5000)
-    release = publish(db, epsilon="4", height="auto", delta="1e-9", method="calibrated")
+    release = publish(db, epsilon="4", height="auto", delta="1e-9", method=method)
     again = read_release(release.write(tmp_path / "release"))
     assert again.parameters == release.parameters
     assert again.parameters.delta == Fraction(1, 10**9)
-    assert len(again.parameters.preparations) == 2
+    assert len(again.parameters.preparations) == choices
 
 
 def test_nothing_about_the_observed_labels_is_shown():

@@ -242,7 +242,7 @@ def certificate(**changes):
 
 def test_a_citation_says_what_the_certificate_says_and_makes_nothing_up():
     told = cite(certificate())
-    assert "ε = 1; 1,012 locations, height 3, method full" in told.line
+    assert "ε = 1; 1,012 locations, method full, height 3" in told.line
     assert "[publisher]" in told.line
     assert "[year]" in told.line
     assert "doi" not in (told.line + told.bibtex + told.paper).lower()

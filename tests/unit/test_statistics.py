@@ -22,14 +22,15 @@ from pathveil.statistics.actions import (
     action_counts,
 )
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
-from pathveil.statistics.first_visits import first_visits, spread, spread_after_first
 from pathveil.statistics.constants import WORTH
+from pathveil.statistics.first_visits import first_visits, spread, spread_after_first
 from pathveil.statistics.measurement_plan import SHARES, TIME_SHARES
 from pathveil.statistics.moves import move_cells
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.pairs import PAIRS, pair_cells
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.reach import CANDIDATE_BINS, POPULAR_BINS, reach_cells
+from pathveil.statistics.returns import return_cells
 from pathveil.statistics.shapes import (
     DISTINCT_BINS,
     DISTINCT_ENDS,
@@ -41,7 +42,6 @@ from pathveil.statistics.shapes import (
     possible_shapes,
     shape_cells,
 )
-from pathveil.statistics.returns import return_cells
 from pathveil.statistics.statistic import FIRST_LOOK, Bound, Rows, Scope, Visit
 from pathveil.statistics.visited_sets import VISITED_SETS
 from pathveil.statistics.visits import VISITS, visit_cells

@@ -44,7 +44,7 @@ from pathveil.universe.universe import Universe
 UNIVERSE, GRID = Universe("abcdefghijkl"), TimeGrid.parse("1h")
 # Locations and the slots of their visits.
 CROWD = [("abcd", [23] * 4)] * 30 + [("ba", [22] * 2)] * 20
-WALKER = ("abcdefghijklabcd", [*range(16)])
+WALKER = ("abcdefghijklabcdefghijkl", [*range(24)])
 TREE, TOGETHER = "prefix tree", "all tables together"
 TURNS = (-0.5, 0.0, 0.25, 0.5, 0.75, 1.0)  # of the strongest evidence: where a guess turns
 NO_NOISE = Fraction(64)  # noise of this parameter is not 0 once in 10²⁷ cells

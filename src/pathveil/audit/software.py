@@ -17,6 +17,7 @@ from pathveil.audit.neighbours import (
     zoned_pairs,
 )
 from pathveil.audit.noisy_tables import audit_tables
+from pathveil.audit.planning import audit_plan
 from pathveil.audit.raw_neighbours import from_rows, raw_pairs
 from pathveil.core.methods import METHODS, Method
 from pathveil.errors import ParameterError
@@ -113,6 +114,7 @@ def _parts(
         parts.append(_tree(raw, runs, from_rows, begins="rows of files, read, then the "))
     if has_tables is not False:
         parts.append((2 * runs, _tables(epsilon, height, runs)))
+        parts.append((2 * runs, _plan(runs)))
     return parts
 
 
@@ -144,6 +146,13 @@ def _tables(epsilon: str | None, height: int | None, runs: int) -> Part:
             false_alarm=false_alarm,
             progress=progress,
         )
+
+    return run
+
+
+def _plan(runs: int) -> Part:
+    def run(false_alarm: float, progress: Progress) -> AuditReport:
+        return audit_plan(runs=runs, false_alarm=false_alarm, progress=progress)
 
     return run
 

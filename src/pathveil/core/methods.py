@@ -7,10 +7,8 @@ because nothing down here may reach the mechanism.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, get_args
 
-from pathveil.core.preparations import HeightRule
 from pathveil.errors import ParameterError, did_you_mean
 
 if TYPE_CHECKING:
@@ -39,7 +37,6 @@ class Method:
             its own, and releases trajectories with an error table; else a prefix tree with one
             threshold, whose paths are the release.
         engines: the engines that can count for it.
-        height_rule: how a height is chosen with privacy.
         takes_taxonomy: whether it can count by zones.
         most_slots: the finest time grid that it takes; None for any.
     """
@@ -48,7 +45,6 @@ class Method:
     post_processing: str
     has_tables: bool
     engines: tuple[str, ...]
-    height_rule: HeightRule
     takes_taxonomy: bool
     most_slots: int | None = None
 
@@ -91,7 +87,6 @@ BASIC = Method(
     "thresholding, repair and rounding of the noisy tree",
     has_tables=False,
     engines=EVERY_ENGINE,
-    height_rule=HeightRule(6, Fraction(1, 2)),
     takes_taxonomy=True,
 )
 FULL = Method(
@@ -99,7 +94,6 @@ FULL = Method(
     "thresholding, constrained inference, repair and rounding of the noisy tree",
     has_tables=False,
     engines=EVERY_ENGINE,
-    height_rule=HeightRule(6, Fraction(1, 2)),
     takes_taxonomy=True,
 )
 CALIBRATED = Method(
@@ -108,7 +102,6 @@ CALIBRATED = Method(
     "calibration of their weights to the tables, rounding",
     has_tables=True,
     engines=("memory",),
-    height_rule=HeightRule(4, Fraction(9, 10)),
     takes_taxonomy=False,
     most_slots=2048,  # it keeps a table of all pairs of slots
 )

@@ -157,8 +157,7 @@ class Parameters:
         elif delta is not None:
             raise ParameterError("Delta is for discovering the universe; leave it out.")
         if height_is_open:
-            rule = how.height_rule
-            spent.append(height_preparation(budget, contribution, rule))
+            spent.append(height_preparation(budget, contribution))
         parameters = cls(
             budget,
             height,

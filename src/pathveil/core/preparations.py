@@ -53,27 +53,14 @@ class Preparation:
 
 # ``height="auto"``: which height follows from a noisy distribution of lengths.
 #
-# The rule: the smallest h at which a public share of the trajectories are no longer than h, within
-# public bounds. "basic" and "full" divide ε by h, so every level makes all others noisier: half of
-# the trajectories are enough for them. "calibrated" pays less for a large h: nine in ten
-# (docs/choosing-height.md has the figures). No rule sees the longest trajectory: lengths from MOST
-# on are one bin.
+# The rule: the smallest h that half of the trajectories do not exceed, within public bounds.
+# "basic" and "full" divide ε by h, so every level makes all others noisier: half are enough
+# (docs/choosing-height.md has the figures). It does not see the longest trajectory: lengths from
+# MOST on are one bin. "calibrated" needs no height: it plans its caps by itself.
+LEAST_HEIGHT, COVERED = 6, Fraction(1, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class HeightRule:
-    """How the height follows from noisy lengths.
-
-    Attributes:
-        least: the smallest height that can come out.
-        covered: the share of trajectories that are to be no longer than the height.
-    """
-
-    least: int
-    covered: Fraction
-
-
-def height_preparation(budget: Budget, contribution: int, rule: HeightRule) -> Preparation:
+def height_preparation(budget: Budget, contribution: int) -> Preparation:
     """What choosing the height costs.
 
     A trajectory has one length, so a unit with at most c trajectories changes the distribution by
@@ -83,19 +70,19 @@ def height_preparation(budget: Budget, contribution: int, rule: HeightRule) -> P
         "distribution of lengths, to choose the height",
         budget.epsilon * SHARE,
         contribution,
-        f"the height is the smallest number from {rule.least} to {MOST} that {rule.covered} of the "
+        f"the height is the smallest number from {LEAST_HEIGHT} to {MOST} that {COVERED} of the "
         "trajectories do not exceed, by noisy counts",
     )
 
 
-def height_for(noisy: NDArray[np.int64], rule: HeightRule) -> int:
+def height_for(noisy: NDArray[np.int64]) -> int:
     """The height for noisy numbers of trajectories of length 1, 2 … MOST or more.
 
     Negative counts are noise on nothing and count as 0.
     """
     reached = np.cumsum(np.maximum(noisy, 0)).tolist()
-    for height in range(rule.least, MOST):
-        if reached[height - 1] * rule.covered.denominator >= reached[-1] * rule.covered.numerator:
+    for height in range(LEAST_HEIGHT, MOST):
+        if reached[height - 1] * COVERED.denominator >= reached[-1] * COVERED.numerator:
             return height
     return MOST
 

@@ -59,7 +59,7 @@ def measure(
     adapt: Adapt = as_planned,
 ) -> Measurements:
     """Measure everything that the calibrated method needs. Spends the plan's budget, all of it."""
-    rows, spent = _rows(database), list[Line]()
+    rows, spent, done = _rows(database), list[Line](), 0
     seen = Measurements(_scope(database), {}, plan)
     while lines := seen.plan.next_stage(spent):
         seen = measure_stage(rows, lines, seen, randomness)
@@ -68,7 +68,8 @@ def measure(
             seen = replace(seen, scope=_second_scope(seen, choose_candidates(seen)))
             rows = rows.among(seen.candidates)
         seen = replace(seen, plan=seen.plan.adapted(adapt(seen.plan, seen), spent))
-        progress(len(spent), len(seen.plan.lines()))
+        done += 1
+        progress(done, max(done, len(list(seen.plan.stages()))))
     return seen
 
 

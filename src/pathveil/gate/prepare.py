@@ -9,7 +9,6 @@ from pathveil.core.parameters import Parameters
 from pathveil.core.preparations import (
     MOST,
     MOST_LABELS,
-    HeightRule,
     Preparation,
     discovery_threshold,
     height_for,
@@ -35,13 +34,12 @@ from pathveil.universe.universe import Universe, text_problem
 def choose_height(
     database: TrajectoryDatabase,
     preparation: Preparation,
-    rule: HeightRule,
     randomness: Randomness,
 ) -> int:
     """A height chosen with privacy. Spends the preparation's budget."""
     lengths = np.minimum(np.diff(database.offsets), MOST)
     counts = np.bincount(lengths, minlength=MOST + 1)[1:]
-    return height_for(dense_table(counts, preparation.epsilon, randomness).counts, rule)
+    return height_for(dense_table(counts, preparation.epsilon, randomness).counts)
 
 
 # Name the labels of an unknown universe, (ε', δ)-differentially private.
@@ -117,7 +115,6 @@ def prepare(
         database = restrict(database, universe)
         parameters = parameters.with_universe_size(len(universe))
     if parameters.height_is_open:
-        rule = parameters.how.height_rule
-        chosen = choose_height(database, next(waiting), rule, randomness)
+        chosen = choose_height(database, next(waiting), randomness)
         parameters = parameters.with_height(chosen)
     return database, parameters
