@@ -211,7 +211,7 @@ def test_the_demo_never_overwrites(pathveil):
 
 @pytest.mark.usefixtures("folder")
 def test_the_demo_says_where_the_bundle_is_and_what_to_type_next(pathveil):
-    result = pathveil("demo", "--riders", 3000, "--stops", 10, "--epsilon", 8, "--height", 3)
+    result = pathveil("demo", "--riders", 3000, "--stops", 10, "--epsilon", 8)
     assert "The bundle is in pathveil-demo" in result.out
     line = next(line for line in result.err.splitlines() if line.startswith("Try: pathveil "))
     assert pathveil(*line.removeprefix("Try: pathveil ").split()).code == 0

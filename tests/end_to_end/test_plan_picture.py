@@ -5,6 +5,7 @@ where it would mislead.
 import json
 import subprocess
 import sys
+from fractions import Fraction
 
 import pytest
 from tests.commands import tree_of_files
@@ -118,7 +119,11 @@ print("loaded:", [name for name in heavy if name in sys.modules])
     assert done.stdout.splitlines()[-1] == "loaded: []"
 
 
-def test_the_json_of_a_plan_with_a_picture_is_the_plan_with_one_more_key(pathveil):
+def test_the_json_of_a_plan_with_a_picture_has_one_more_key_and_what_the_planner_chose(pathveil):
     plain, drawn = (pathveil(*line, "--json").json() for line in (PLAN, PICTURE))
     assert drawn.pop("simulation")
+    assert (plain.pop("is_planned"), drawn.pop("is_planned")) == (False, True)
+    begun, planned = (facts.pop("measurements") for facts in (plain, drawn))
+    assert planned[:3] == begun[:3] != planned[3:6]
+    assert sum(Fraction(line["budget"]) for line in planned) == Fraction(drawn["epsilon"])
     assert json.dumps(drawn) == json.dumps(plain)

@@ -57,7 +57,18 @@ def test_a_question_that_is_not_one_is_refused(refuses, release):
     refuses("explain", says="either a release or --plan")
     refuses("explain", release, *PLAN, says="either a release or --plan")
     refuses("explain", release, "--epsilon", "1", says="its own parameters")
-    refuses("explain", "--plan", "--epsilon", "1", says="--height")
+    refuses("explain", "--plan", "--universe-size", "9", says="--epsilon")
+    refuses(
+        "explain",
+        *PLAN[:1],
+        "--epsilon",
+        "1",
+        "--universe-size",
+        "9",
+        "--method",
+        "full",
+        says="height",
+    )
     refuses("explain", *PLAN, "--universe", "x.csv", says="either --universe")
     refuses("explain", "nowhere", says="not a release")
     (release / "report.html").write_text("changed")
@@ -74,7 +85,7 @@ def test_the_audit_passes_and_says_what_it_did(pathveil):
     assert facts["passed"] is True
     assert facts["false_alarm_probability"] == 1e-6
     assert facts["versions"]["pathveil"]
-    assert len(facts["parts"]) == 6
+    assert len(facts["parts"]) == 7
     assert facts["tests"] == sum(part["tests"] for part in facts["parts"]) > 2000
     for part in facts["parts"]:
         assert all(line["lower_bound"] <= 8 for line in part["lines"])

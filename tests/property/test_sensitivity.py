@@ -17,12 +17,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pathveil import Parameters, TimeGrid, Universe, read_trajectories
+from pathveil import Parameters, TimeGrid, TrajectoryDatabase, Universe, read_trajectories
 from pathveil.audit.noisy_tables import without_noise
 from pathveil.gate import measure as gate
 from pathveil.gate.randomness import Randomness
 from pathveil.statistics.actions import ACTIONS
-from pathveil.statistics.measurement_plan import SHARES, TREE_SHARE, MeasurementPlan
+from pathveil.statistics.constants import MOST_CAP
+from pathveil.statistics.measurement_plan import SHARES, TREE_SHARE, Line, MeasurementPlan
+from pathveil.statistics.outlook import Outlook
 from pathveil.statistics.prefix_tree import LEVELS
 
 SIZE = 20
@@ -212,6 +214,82 @@ def test_twice_as_many_trips_of_a_unit_are_caught():
     plan = plan_of(10, 2)
     assert caught(plan, 2) == set()
     assert caught(plan, 4) == {line.name for line in plan.lines()}
+
+
+# Every cap that the planner can choose
+
+FAR = 60  # locations that the far walker visits, four times each: more of everything than any cap
+FAR_UNIVERSE = Universe([f"f{code:02}" for code in range(FAR)])
+OUTLOOK = Outlook(
+    total=1e4,
+    universe_size=FAR,
+    named=FAR,
+    slots=len(GRID),
+    height=MOST_CAP,
+    shares=np.ones(1),
+    lengths=np.full(1, 4.0 * FAR),
+    distinct=np.full(1, 1.0 * FAR),
+    same=1 / FAR,
+    covered=20 / FAR,
+)
+
+
+def far_walker(trips):
+    """So many trips of one unit through everything, and nobody else."""
+    codes = np.tile(np.arange(FAR), 4)
+    slots = np.arange(len(codes)) * len(GRID) // len(codes)
+    row = (slots * FAR + codes).astype(np.int32)
+    return TrajectoryDatabase.from_arrays(
+        np.arange(trips + 1) * len(row), np.tile(row, trips), FAR_UNIVERSE, time_grid=GRID
+    )
+
+
+def added_under(cap, contribution=1):
+    """What the far walker adds to each table whose cap is planned, with caps as near as can be."""
+    plan = MeasurementPlan.usual(
+        Parameters.choose(
+            epsilon="1",
+            universe_size=FAR,
+            time_grid=GRID,
+            max_trajectories_per_unit=contribution,
+        )
+    )
+    for line in plan.lines():
+        caps = line.statistic.caps(OUTLOOK)
+        nearest = min(max(cap, caps[0]), caps[-1])
+        plan = plan.with_line(Line.of(line.statistic, nearest, line.budget, contribution))
+    everywhere = lambda _seen: np.arange(FAR)
+    seen = gate.measure(far_walker(contribution), without_noise(plan), everywhere, Randomness())
+    return {
+        line: (int(table.counts.sum()), int((table.counts**2).sum()))
+        for line in plan.lines()
+        if len(line.statistic.caps(OUTLOOK)) > 1
+        for table in (seen[line.statistic],)
+    }
+
+
+@pytest.mark.parametrize("cap", range(1, MOST_CAP + 1))
+def test_every_cap_that_can_be_planned_keeps_its_bound(cap):
+    """And reaches it: the noise is no larger than it need be."""
+    for line, (l1, squared_l2) in added_under(cap).items():
+        assert l1 == line.sensitivity, line.name
+        assert squared_l2 <= line.squared_l2, line.name
+
+
+def test_a_cap_that_is_planned_and_not_kept_is_caught(monkeypatch):
+    right = {line.statistic: type(line.statistic).cells for line in added_under(3)}
+    for statistic in right:
+        with monkeypatch.context() as patch:
+            twice = lambda found, rows, scope, cap, own=statistic: found(own, rows, scope, 2 * cap)
+            broken(patch, statistic, twice)
+            wrong = {line.name for line, (l1, _) in added_under(3).items() if l1 > line.sensitivity}
+            assert wrong == {statistic.name}
+
+
+def test_the_trips_of_a_unit_multiply_every_cap():
+    for line, (l1, squared_l2) in added_under(7, 3).items():
+        assert l1 == line.sensitivity == 3 * line.statistic.bound(line.cap).l1
+        assert squared_l2 <= line.squared_l2
 
 
 @given(heights, st.integers(1, 50), st.sampled_from(["1", "1/3", "0.25", "7"]), st.booleans())

@@ -58,7 +58,7 @@ def changed(noisy, statistic, other):
     return replace(noisy, tables={**noisy.tables, statistic: other})
 
 
-ANY = TOTAL, table([1000], 1)  # so that the shapes decide
+ANY = TOTAL, table([1000], 400)  # so that the shapes decide
 
 
 def test_what_stands_out_is_a_candidate():
@@ -149,6 +149,23 @@ def test_noise_does_not_make_short_trajectories_long(seed):
     estimated = estimate_popularity(noisy)[LENGTHS].value
     assert estimated[8:].sum() == 0
     assert estimated[:8].sum() == pytest.approx(2000)
+
+
+def test_a_number_that_is_no_noise_is_believed_though_no_shape_stands_out():
+    """400 trajectories of 30 shapes: each is lost in its noise, and they are there."""
+    possible = possible_shapes(20)
+    shapes = np.zeros(possible.shape, dtype=np.int64)
+    shapes[:8][possible[:8]] = 400 // np.count_nonzero(possible[:8])
+    for seed in range(5):
+        noisy = changed(
+            popularity(400, np.full(20, 60), seed=seed), SHAPES, table(shapes.ravel(), 20, seed)
+        )
+        lost = changed(noisy, TOTAL, table([400], 400))
+        assert estimate_popularity(lost).total in (0, 400)
+        known = estimate_popularity(changed(noisy, TOTAL, table([400], 100)))
+        assert known.total == 400
+        assert known[LENGTHS].value.sum() == pytest.approx(400)
+        assert len(choose_candidates(noisy)) > 15
 
 
 def test_noise_alone_is_hardly_ever_a_trajectory():

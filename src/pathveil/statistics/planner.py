@@ -51,7 +51,7 @@ from pathveil.statistics.measurement_plan import Line, MeasurementPlan, Reason
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.outlook import Outlook
 from pathveil.statistics.prefix_tree import LEVELS
-from pathveil.statistics.shapes import SHAPES, shape_values
+from pathveil.statistics.shapes import SHAPES, count_shapes, shape_values
 from pathveil.statistics.statistic import FIRST_LOOK, VISITED, Known, Statistic
 from pathveil.statistics.total import TOTAL
 from pathveil.statistics.visits import VISITS
@@ -108,7 +108,7 @@ class Planner:
         later = [
             Line.of(
                 line.statistic,
-                forecast.best(line.statistic, share[line.statistic]).cap,
+                forecast.caps(line.statistic).best(share[line.statistic])[0],
                 line.budget,
                 contribution,
             )
@@ -119,9 +119,9 @@ class Planner:
     def _first_outlook(self, seen: Measurements) -> Outlook | None:
         """From the number of trajectories, their shapes and where they end."""
         size = seen.universe_size
-        total = float(max(seen[TOTAL].counts[0], 0))
-        shapes = SHAPES.denoise(seen[SHAPES], seen.scope, Known()).value
-        if total == 0 or not shapes.any():
+        total, known = count_shapes(seen[TOTAL], seen[SHAPES], seen.scope)
+        shapes = known.value
+        if total == 0:
             return None
         # Two trajectories end at the same location with probability Σp²; noise adds its variance.
         ends = seen[LAST_LOCATIONS]
@@ -159,12 +159,25 @@ class Planner:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """A cap, and the share at which the table's noise is as large as what it measures."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Caps:
+    """The caps that a table may have, and what each means.
 
-    cap: int
-    need: float
+    Attributes:
+        caps: ascending.
+        needs: float64; the share at which the noise is as large as what is measured.
+        losses: float64; what the cap costs by what it cuts.
+    """
+
+    caps: list[int]
+    needs: NDArray[np.float64]
+    losses: NDArray[np.float64]
+
+    def best(self, share: float) -> tuple[int, float]:
+        """The cap with the least error, if the table has such a share; and its need."""
+        errors = self.needs / (self.needs + max(share, SHARE_FOR_CAP)) + self.losses
+        chosen = int(errors.argmin())
+        return self.caps[chosen], float(self.needs[chosen])
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,49 +200,50 @@ class _Forecast:
         self, statistics: Sequence[Statistic]
     ) -> tuple[dict[Statistic, int], dict[Statistic, float]]:
         """Caps follow from shares, and shares from caps: a few rounds."""
-        kinds = map(_kind, statistics)
-        usual = [WORTH[kind] * self.purpose.get(kind, 1.0) for kind in kinds]
+        usual = [WORTH[_kind(one)] * self.purpose.get(_kind(one), 1.0) for one in statistics]
         worth = np.array(
             [one.worth(self.outlook, each) for one, each in zip(statistics, usual, strict=True)]
         )
+        tables = [self.caps(statistic) for statistic in statistics]
         shares = np.full(len(statistics), 1.0 / len(statistics))
-        choices: list[_Choice] = []
+        chosen: list[tuple[int, float]] = []
         for _ in range(PLANNING_ROUNDS):
-            choices = [
-                self.best(statistic, share)
-                for statistic, share in zip(statistics, shares.tolist(), strict=True)
+            chosen = [
+                table.best(share) for table, share in zip(tables, shares.tolist(), strict=True)
             ]
-            shares = water_filling(worth, np.array([choice.need for choice in choices]))
+            shares = water_filling(worth, np.array([need for _, need in chosen]))
         return (
-            {one: choice.cap for one, choice in zip(statistics, choices, strict=True)},
+            {one: cap for one, (cap, _) in zip(statistics, chosen, strict=True)},
             dict(zip(statistics, shares.tolist(), strict=True)),
         )
 
-    def best(self, statistic: Statistic, share: float) -> _Choice:
-        """The cap with the least error, if the table has such a share."""
+    def caps(self, statistic: Statistic) -> _Caps:
+        """What each cap of a table means."""
+        outlook = self.outlook
         most = MOST_LEARNT.get(statistic.name, USUAL_MOST_LEARNT)
-        everything = np.minimum(statistic.added(self.outlook, UNCAPPED), most)
-        whole, share = self.outlook.mean(everything), max(share, SHARE_FOR_CAP)
-        some = everything > 0
+        everything = np.minimum(statistic.added(outlook, UNCAPPED), most)
+        caps = list(statistic.caps(outlook))
+        added = np.array([np.minimum(statistic.added(outlook, cap), most) for cap in caps])
+        seen, whole = added @ outlook.shares, outlook.mean(everything)
+        bounds = [statistic.bound(cap).l1 * self.contribution for cap in caps]
+        needs = np.divide(
+            np.array(bounds) * whole, seen, out=np.full(len(caps), NEVER), where=seen > 0
+        )
+        is_some = everything > 0
+        kept = added[:, is_some] / everything[is_some]
+        some = max(float(outlook.shares[is_some].sum()), LEAST_SHARE)
         cost = COST_OF_CAP.get(statistic.name, USUAL_COST_OF_CAP)
-        typical = self.epsilon * statistic.typical(self.outlook)
-        choices: list[tuple[float, _Choice]] = []
-        for cap in statistic.caps(self.outlook):
-            added = np.minimum(statistic.added(self.outlook, cap), most)
-            seen = self.outlook.mean(added)
-            if seen <= 0:
-                continue
-            cut = np.where(some, 1.0 - added / np.where(some, everything, 1.0), 0.0)
-            lost = self.outlook.mean(cut) / self.outlook.mean(some.astype(np.float64))
-            bound = statistic.bound(cap).l1 * self.contribution
-            need = bound * (whole / seen) / typical
-            choices.append((need / (need + share) + cost * lost, _Choice(cap, need)))
-        least = statistic.caps(self.outlook)[0]
-        return min(choices, key=lambda one: one[0])[1] if choices else _Choice(least, NEVER)
+        typical = max(self.epsilon * statistic.typical(outlook), LEAST_SHARE)
+        return _Caps(
+            caps,
+            np.minimum(needs / typical, NEVER),
+            cost * ((1.0 - kept) @ outlook.shares[is_some]) / some,
+        )
 
 
 UNCAPPED = 1 << 30
 NEVER = 1e12  # a need that no share meets
+LEAST_SHARE = 1e-9
 
 
 def water_filling(worth: NDArray[np.float64], need: NDArray[np.float64]) -> NDArray[np.float64]:

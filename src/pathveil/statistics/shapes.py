@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
-from pathveil.statistics.constants import DOUBT_OF_LENGTHS, LENGTHS_ALIKE
-from pathveil.statistics.denoise import Estimates, sparse_estimates
+from pathveil.statistics.constants import DOUBT_OF_LENGTHS, LENGTHS_ALIKE, SOME_SCALES
+from pathveil.statistics.denoise import Estimates, posterior, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import FIRST_LOOK, Known, OneCell, Rows, Scope, Statistic, Visit
 
@@ -32,6 +32,7 @@ DISTINCT_VALUES = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 20, 32], 
 SHAPE_CELLS = LENGTH_BINS * DISTINCT_BINS
 # A floor above all counts: errors in a shape are absolute, so the median is the ordinary one.
 PLAIN_MEDIAN = 1e18
+LEAST_MEAN = 1e-3  # trajectories of a shape that is believed to occur
 # The bins of all numbers up to the first of the open bin.
 _LENGTH_BIN = np.searchsorted(LENGTH_ENDS, np.arange(LENGTH_ENDS[-1] + 2))
 _DISTINCT_BIN = np.searchsorted(DISTINCT_ENDS, np.arange(DISTINCT_ENDS[-1] + 2))
@@ -66,18 +67,26 @@ class Shapes(OneCell):
         Those of similar length are denoised by themselves. Most shapes of short trajectories occur
         and hardly any of very long ones: what is a count among the former is noise among the
         latter, and a trajectory of 300 visits that nobody made spoils more than fifty of 3. Lengths
-        that noise alone explains nearly as well are taken not to occur.
+        that noise alone explains nearly as well are taken not to occur. If that holds of all, and
+        yet there are trajectories (`Known.is_some`), they are taken for short ones.
         """
         bins = (LENGTH_BINS, DISTINCT_BINS)
         counts, possible = table.counts.reshape(bins), possible_shapes(scope.universe_size)
         value, variance = np.zeros(bins), np.ones(bins)
-        for first in range(0, LENGTH_BINS, LENGTHS_ALIKE):
-            rows = slice(first, first + LENGTHS_ALIKE)
+        ranges = [
+            slice(first, first + LENGTHS_ALIKE) for first in range(0, LENGTH_BINS, LENGTHS_ALIKE)
+        ]
+        for rows in ranges:
             cells = possible[rows]
             found = sparse_estimates(
                 counts[rows][cells], table.scale, floor=PLAIN_MEDIAN, doubt=DOUBT_OF_LENGTHS
             )
             value[rows][cells], variance[rows][cells] = found.value, found.variance
+        if known.is_some and not value.any():
+            short = ranges[0]
+            likely = posterior(counts[short][possible[short]], table.scale)
+            value[short][possible[short]] = np.maximum(likely.mean, LEAST_MEAN)
+            variance[short][possible[short]] = likely.variance
         return Estimates(value, variance)
 
     def compared(self) -> Sequence[Statistic]:
@@ -171,6 +180,19 @@ def shape_values(
     distinct[:, -1] = np.maximum(DISTINCT_ENDS[-1] + 1.0, per_visit * lengths[:, -1])
     distinct = np.minimum(np.minimum(distinct, lengths), universe_size)
     return lengths.ravel(), distinct.ravel()
+
+
+def count_shapes(total: NoisyTable, shapes: NoisyTable, scope: Scope) -> tuple[float, Estimates]:
+    """How many trajectories there are, 0 if none stands out of the noise, and of which shapes.
+
+    The noise on one count can be taken for trajectories, so the shapes have to tell of them; unless
+    the count is so large that it is hardly ever noise.
+    """
+    is_some = total.counts[0] > SOME_SCALES * total.scale
+    known = SHAPES.denoise(shapes, scope, Known(is_some=bool(is_some)))
+    number = float(max(total.counts[0], 0)) if known.value.any() else 0.0
+    scaling = number / max(float(known.value.sum()), 1e-9)
+    return number, Estimates(known.value * scaling, known.variance)
 
 
 SHAPES = Shapes()

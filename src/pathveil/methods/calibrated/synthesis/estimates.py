@@ -17,7 +17,7 @@ from pathveil.statistics.constants import CERTAIN_DEVIATIONS, SANITY
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.returns import MOST_RETURNS, RETURNS
-from pathveil.statistics.shapes import LENGTHS, SHAPES
+from pathveil.statistics.shapes import LENGTHS, SHAPES, count_shapes
 from pathveil.statistics.statistic import FIRST_LOOK, VISITED, Known, Scope, Statistic
 from pathveil.statistics.total import TOTAL
 from pathveil.statistics.visits import VISITS
@@ -67,11 +67,7 @@ def choose_candidates(seen: Measurements) -> NDArray[np.int64]:
 def estimate_popularity(seen: Measurements) -> Estimated:
     """Denoise the tables of the first two stages, over the whole universe."""
     scope = seen.scope
-    shapes = SHAPES.denoise(seen[SHAPES], scope, Known())
-    # The noise on one count can be taken for any number of trajectories; the shapes tell whether
-    # there are any.
-    total = float(max(seen[TOTAL].counts[0], 0)) if shapes.value.any() else 0.0
-    shapes = Estimates(shapes.value * (total / max(shapes.value.sum(), 1.0)), shapes.variance)
+    total, shapes = count_shapes(seen[TOTAL], seen[SHAPES], scope)
     lengths = Estimates(shapes.value.sum(axis=1), shapes.variance.sum(axis=1))
     known = Known(floor=SANITY * total)
     others = {

@@ -1,6 +1,7 @@
 """From noisy measurements to synthetic trajectories: the whole story on one screen."""
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,11 @@ from pathveil.methods.calibrated.synthesis.movement_model import Destinations
 from pathveil.methods.calibrated.synthesis.target_cells import Targets
 from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.progress_reports import report_progress
+from pathveil.statistics.constants import CALIBRATED_TOTAL
 from pathveil.statistics.denoise import posterior
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.total import TOTAL
 from pathveil.statistics.visits import VISITS
 
 # Noise alone can ask for any number of trajectories. Beyond these bounds (some gigabytes) each
@@ -84,8 +87,8 @@ def weigh(measurements: Measurements, plan: MeasurementPlan, draw: np.random.Gen
 
     report_progress(2, 5)
     weights = calibrate(completed, Targets.of(known, plan))
+    weights *= (known.total / weights.sum()) ** _trust_in_total(measurements, known.total)
     report_progress(5, 5)
-    weights *= known.total / weights.sum()
     return Weighed(completed, weights, _unnamed(measurements) if known.unnamed_visits > 0 else None)
 
 
@@ -116,6 +119,16 @@ def rounded_paths(
     )
     others = Paths(named.offsets, candidates.astype(np.int32)[named.codes], named.weights)
     return merge_identical(concatenate_paths([others, single]), size)
+
+
+def _trust_in_total(measurements: Measurements, total: float) -> float:
+    """How far to go from the number that all tables led to towards the one that was counted.
+
+    They are two guesses, each weighed by its precision: with many people the count is far better,
+    with few of them its noise would move everything that is known of single locations.
+    """
+    deviation = sqrt(2.0) * measurements[TOTAL].scale / total
+    return 1.0 / (1.0 + (deviation / CALIBRATED_TOTAL) ** 2)
 
 
 def _unnamed(measurements: Measurements) -> NDArray[np.float64]:
