@@ -38,6 +38,7 @@ def verify(
         signature_json,
         signature_lines,
     )
+    from pathveil.core.methods import method_words
     from pathveil.promise.signing_keys import read_public_key
     from pathveil.release.bundle import verify_bundle
     from pathveil.release.signature import check_signature
@@ -60,11 +61,13 @@ def verify(
             }
         )
         return
+    made = release.parameters
+    method = method_words(made.method, made.height, made.purpose)
     console = stdout_console()
     console.print("The bundle is whole and unchanged.", style="bold green")
     console.print(
         f"{certificate.status}: ε = {release.parameters.budget}, {len(release):,} trajectories, "
-        f"{release.parameters.universe_size:,} locations, height {release.parameters.height}.",
+        f"{release.parameters.universe_size:,} locations, {method}.",
         highlight=False,
         style="bold red" if not release.is_private else None,
     )
