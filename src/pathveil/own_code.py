@@ -2,8 +2,9 @@
 
 A release is downloaded, unpacked, and looked at in its own folder, so that folder is the work of
 somebody else. Python takes modules from it for ``python -m`` and ``-c``, and where PYTHONPATH has
-an empty entry; the shell and `webbrowser` take programs from it where PATH has one; numba takes
-settings from it, among them where compiled code is kept, which is loaded without a question.
+an entry that is empty or relative; the shell and `webbrowser` take programs from it where PATH has
+one; numba takes settings from it, among them where compiled code is kept, which is loaded without
+a question.
 """
 
 import os
@@ -13,7 +14,6 @@ from pathlib import Path
 from pathveil.errors import ParameterError
 
 _NUMBA_FILE = ".numba_config.yaml"
-_HERE = ("", ".")
 
 
 def leave_out_current_folder() -> None:
@@ -22,17 +22,21 @@ def leave_out_current_folder() -> None:
     For the process of a command: it changes `sys.path` and the environment.
     """
     os.environ["PYTHONSAFEPATH"] = "1"
+    relative: set[str] = set()  # the current folder, or one in it
     for name in ("PATH", "PYTHONPATH"):
         if name in os.environ:
-            kept = [one for one in os.environ[name].split(os.pathsep) if one not in _HERE]
-            os.environ[name] = os.pathsep.join(kept)
+            entries = os.environ[name].split(os.pathsep)
+            whole = [one for one in entries if Path(one).is_absolute()]
+            os.environ[name] = os.pathsep.join(whole)
+            relative |= set(entries) - set(whole)
     try:
         here = Path.cwd().resolve()
     except OSError:  # it was removed, and holds nothing
         return
     installed = [Path(prefix).resolve() for prefix in (sys.prefix, sys.base_prefix)]
+    left_out = {(here / one).resolve() for one in (".", *relative)}
     if not any(here.is_relative_to(prefix) for prefix in installed):
-        sys.path[:] = [one for one in sys.path if one and Path(one).resolve() != here]
+        sys.path[:] = [one for one in sys.path if one and Path(one).resolve() not in left_out]
 
 
 def check_settings() -> None:

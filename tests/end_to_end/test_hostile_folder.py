@@ -173,10 +173,11 @@ def test_a_relative_place_for_compiled_code_is_refused(pathveil, monkeypatch):
 
 
 def test_an_empty_entry_of_a_path_is_not_the_current_folder(folder, monkeypatch):
-    monkeypatch.setenv("PATH", "/bin::.:/usr/bin:")
-    monkeypatch.setenv("PYTHONPATH", ":/elsewhere")
+    monkeypatch.setenv("PATH", "/bin::.:node_modules/.bin:/usr/bin:./bin:")
+    monkeypatch.setenv("PYTHONPATH", ":/elsewhere:lib")
     monkeypatch.setenv("PYTHONSAFEPATH", "")
-    monkeypatch.setattr(sys, "path", ["", str(folder), str(folder.parent / "work"), "/elsewhere"])
+    ours = ["", str(folder), str(folder.parent / "work"), str(folder / "lib")]
+    monkeypatch.setattr(sys, "path", [*ours, "/elsewhere"])
     leave_out_current_folder()
     assert sys.path == ["/elsewhere"]
     settings = [os.environ[name] for name in ("PATH", "PYTHONPATH", "PYTHONSAFEPATH")]

@@ -282,6 +282,17 @@ def test_the_shell_completes_values(folder, pathveil):
     assert "America/Montreal" in completed("pathveil publish --time-zone America/M", folder)
 
 
+def test_no_shell_is_offered_what_it_would_run(folder):
+    """A label of somebody else's bundle goes into the command line as it is; zsh evaluates it."""
+    hostile = ["$(id)", "`id`", r"\$(id)", "a;id", "a|id", "a&id", "a>b", "'", '"', "*", "~root"]
+    unseen = ["A\u202eB", "A\x1b[2J", "-A", "A\u200b", "(A)", "A{b,c}", "A!b", "A=b", "A#"]
+    (folder / "bundle").mkdir()
+    lines = ["location", *(f'"{one.replace(chr(34), chr(34) * 2)}"' for one in hostile + unseen)]
+    text = "\n".join([*lines, "Älvsjö", "S-1/2"])
+    (folder / "bundle" / "locations.csv").write_text(text + "\n", encoding="utf-8")
+    assert completed("pathveil count bundle ", folder) == ["Älvsjö", "S-1/2"]
+
+
 def test_the_words_of_the_completer_are_those_of_the_code():
     for ours, theirs in (
         (completion.METHODS, METHODS),

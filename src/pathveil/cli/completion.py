@@ -66,12 +66,20 @@ def ledger_datasets(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def released_locations(context: typer.Context, incomplete: str) -> list[str]:
-    """Labels of the bundle that the line names, a few hundred at most. Its list is public."""
+    """Labels of the bundle that the line names, a few hundred at most. Its list is public.
+
+    Only plain words: what is offered is evaluated by zsh, and goes into the command line of any
+    shell as it is, so the maker of a bundle would run programs there.
+    """
     with suppress(Exception):
         found = _labels(Path(context.params["directory"]) / LOCATIONS_FILE)
-        near = (label for label in found if label.startswith(incomplete))
+        near = (label for label in found if label.startswith(incomplete) and _is_plain(label))
         return list(islice(near, MOST_OFFERED))
     return []
+
+
+def _is_plain(label: str) -> bool:
+    return label[:1].isalnum() and all(one.isalnum() or one in " _-.,/" for one in label)
 
 
 def _labels(file: Path) -> Iterator[str]:

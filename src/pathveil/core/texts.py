@@ -2,19 +2,20 @@
 
 Labels as CSV cells that no spreadsheet takes for a formula.
 
-A cell that starts with one of ``= + - @``, a tab or a carriage return is executed by some
-spreadsheets. Where the comma is the decimal sign they cut rows at semicolons instead of commas, and
-quotes inside a row do not stop them: there a cell also starts behind each semicolon. Such a place
-gets an apostrophe, the spreadsheets' own sign for "this is text"; one that has an apostrophe there
-already gets a second one, so the way back is exact.
+A cell that starts with one of ``= + - @`` (in some countries in their full width, too), a tab or a
+carriage return is executed by some spreadsheets, also behind spaces or quotes. Where the comma is
+the decimal sign they cut rows at semicolons instead of commas, and quotes inside a row do not stop
+them: there a cell also starts behind each semicolon, as behind other signs that people choose to
+cut at. Such a place gets an apostrophe, the spreadsheets' own sign for "this is text"; one that
+has an apostrophe there already gets a second one, so the way back is exact.
 """
 
 import json
 import re
 from typing import Any
 
-_RISKY = re.compile(r"(^|;)(?=[=+\-@\t\r'])")
-_ESCAPED = re.compile(r"(^|;)'")
+_RISKY = re.compile(r"""(^|[;|\t])(?='|["\s]*[=+\-@\t\r＝＋－＠])""")
+_ESCAPED = re.compile(r"(^|[;|\t])'")
 
 
 def escape(label: str) -> str:
