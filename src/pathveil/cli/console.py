@@ -1,6 +1,7 @@
 """Open a release for a command."""
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -52,17 +53,28 @@ def open_release(directory: Path, read: "Callable[[Path], Release] | None" = Non
 # Rich turns colours off when the output is not a terminal or NO_COLOR is set.
 
 
-# Invisible characters that change what one reads: controls, directions, joiners, tags …
+# Invisible characters that change what one reads: controls, directions, joiners, tags; and those
+# that Unicode calls letters or marks, and that show nothing (fillers, variation selectors).
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_EMPTY = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
 
 
 def visible(text: str) -> str:
     """A text for a terminal: what would not show, or would change the rest, as ``<U+202E>``."""
-    if text.isprintable():  # then it holds none; most texts
+    return _shown(text, lambda one: f"<U+{ord(one):04X}>")
+
+
+def _shown(text: str, instead: Callable[[str], str]) -> str:
+    if text.isprintable() and not _EMPTY.search(text):  # most texts
         return text
-    return "".join(
-        f"<U+{ord(one):04X}>" if one != "\n" and category(one) in _UNSEEN else one for one in text
-    )
+    return "".join(instead(one) if one != "\n" and _is_unseen(one) else one for one in text)
+
+
+def _is_unseen(one: str) -> bool:
+    return category(one) in _UNSEEN or _EMPTY.match(one) is not None
 
 
 class _SafeConsole(Console):
@@ -134,12 +146,11 @@ def print_json(value: object) -> None:
     Characters that a terminal would not show are written as JSON's own escapes: the same values.
     """
     text = json.dumps(value, indent=2, ensure_ascii=False)
-    if not text.isascii():
-        text = "".join(
-            json.dumps(one)[1:-1] if category(one) in _UNSEEN and one != "\n" else one
-            for one in text
-        )
-    print(text)  # noqa: T201  (scripts read stdout)
+    print(_shown(text, _json_escape))  # noqa: T201  (scripts read stdout)
+
+
+def _json_escape(one: str) -> str:
+    return "\\u007f" if one == "\x7f" else json.dumps(one)[1:-1]
 
 
 def print_table(
