@@ -32,7 +32,9 @@ ENGINES: Final = (AUTO, MEMORY, DUCKDB, SPARK)
 Trajectories: TypeAlias = TrajectoryDatabase | SqlCounter
 
 # Bytes of memory that reading takes per byte of the files, about; all but CSV is compressed.
-_BYTES_PER_BYTE: Final = {".parquet": 24, ".pq": 24, ".gz": 40, ".zip": 40, ".xlsx": 40}
+_BYTES_PER_BYTE: Final = {
+    ".parquet": 24, ".pq": 24, ".csv": 4, ".gz": 40, ".zip": 40, ".xlsx": 40,
+}  # fmt: skip
 _SHARE: Final = 0.5  # of the machine's memory
 # Bytes that DuckDB spills per byte of the files at least, if some columns are not used. With all of
 # them used it was 5.8 for Parquet and 0.95 for CSV.
