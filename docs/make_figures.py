@@ -148,7 +148,7 @@ def draw_steps(name: str, title: str, boxes: list[tuple[str, str, list[str]]]) -
     picture.save(PICTURES / name)
 
 
-ZONES = [  # rows from the top; what is in a row may import what is below it
+AREAS = [  # rows from the top; what is in a row may import what is below it
     [("plain", "cli", "commands, options"), ("gone", "trials", "evaluation, forecasts"),
      ("gone", "audit", "attacks"), ("box", "explorer", "local page, API")],
     [("gone", "publishing", "the story on one screen")],
@@ -161,27 +161,27 @@ ZONES = [  # rows from the top; what is in a row may import what is below it
 ]  # fmt: skip
 
 
-def draw_zones() -> None:
+def draw_areas() -> None:
     """The packages: where raw data is (dashed), where it gets its noise (grey), and the rest."""
     inner, gap, height = 760, 16, 52
-    picture = Drawing(inner + 40, 20 + len(ZONES) * (height + 22) + 26, "The zones of pathveil")
-    for row, zones in enumerate(ZONES):
-        y, width = 20 + row * (height + 22), (inner + gap) / len(zones) - gap
-        for number, (kind, name, holds) in enumerate(zones):
+    picture = Drawing(inner + 40, 20 + len(AREAS) * (height + 22) + 26, "The areas of pathveil")
+    for row, areas in enumerate(AREAS):
+        y, width = 20 + row * (height + 22), (inner + gap) / len(areas) - gap
+        for number, (kind, name, holds) in enumerate(areas):
             x = 20 + number * (width + gap)
             picture.box(x, y, width, height, kind)
             picture.text(x + width / 2, y + 22, name, "big ink")
             picture.text(x + width / 2, y + 41, holds, "small ink")
-            if len(zones) > 1 and zones[0][1] == "raw" and number:
+            if len(areas) > 1 and areas[0][1] == "raw" and number:
                 picture.arrow((x - gap + 1, y + height / 2), (x - 1, y + height / 2))
     says = "dashed: sees raw data; grey: spends ε, or calls what does; green: noisy or public only"
     picture.text(20 + inner / 2, picture.height - 14, says, "small soft")
-    picture.save(PICTURES / "architecture-zones.svg")
+    picture.save(PICTURES / "architecture-areas.svg")
 
 
 def main() -> None:
     """Draw all of them."""
-    draw_zones()
+    draw_areas()
     truth, release = true_counts(), noisy_release()
     nodes = nodes_of(release)
     candidates = {p + stop for p in ["", *nodes] if len(p) < HEIGHT for stop in STOPS}

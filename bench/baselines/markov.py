@@ -7,13 +7,12 @@ makes the trip in that length. `docs/baselines.md` says what is simplified.
 
 import numpy as np
 
-from bench.baselines.baseline_release import BaselineRelease
+from bench.baselines.baseline_release import BaselineRelease, baseline_parameters
 from bench.baselines.markov_model import fit_model
 from bench.baselines.markov_plan import MarkovPlan
 from bench.baselines.markov_tables import measure
 from bench.baselines.markov_trips import draw_trips
 from bench.baselines.markov_walks import walk
-from pathveil.core.parameters import Parameters
 from pathveil.gate.randomness import ByteGenerator, Randomness
 from pathveil.raw.database import TrajectoryDatabase
 
@@ -27,24 +26,9 @@ def publish_markov(
 ) -> BaselineRelease:
     """Publish by the Markov baseline, under pure ε-differential privacy.
 
-    Args:
-        database: the private trajectories.
-        epsilon: the total budget, as text or an exact number.
-        height: h: trajectories are cut after h locations; it fixes the sensitivities.
-        generator: for tests and experiments: where the noise comes from.
-
-    Raises:
-        ParameterError: if a parameter can't be used; nothing has been spent then.
+    `baseline_parameters` says what is asked for; a ``generator`` for the noise is for experiments.
     """
-    plan = MarkovPlan.of(
-        Parameters.choose(
-            epsilon=epsilon,
-            height=height,
-            universe_size=len(database.universe),
-            max_trajectories_per_unit=database.max_trajectories_per_unit,
-            method="full",
-        )
-    )
+    plan = MarkovPlan.of(baseline_parameters(database, epsilon, height))
     randomness = Randomness(generator)
     tables = measure(database.without_times(), plan, randomness)
     # From here on only noisy counts are seen: post-processing, which spends nothing.

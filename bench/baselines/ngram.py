@@ -8,13 +8,12 @@ trajectories are drawn from it by always extending with the longest context that
 
 import numpy as np
 
-from bench.baselines.baseline_release import BaselineRelease
+from bench.baselines.baseline_release import BaselineRelease, baseline_parameters
 from bench.baselines.ngram_grams import grams_of
 from bench.baselines.ngram_model import fit_model
 from bench.baselines.ngram_plan import NGramPlan
 from bench.baselines.ngram_tree import explore
 from bench.baselines.ngram_walks import draw_trajectories
-from pathveil.core.parameters import Parameters
 from pathveil.gate.randomness import ByteGenerator, Randomness
 from pathveil.raw.database import TrajectoryDatabase
 
@@ -28,24 +27,9 @@ def publish_ngram(
 ) -> BaselineRelease:
     """Publish by the n-gram baseline, under pure ε-differential privacy.
 
-    Args:
-        database: the private trajectories.
-        epsilon: the total budget, as text or an exact number.
-        height: h: trajectories are cut after h locations; it fixes the sensitivity.
-        generator: for tests and experiments: where the noise comes from.
-
-    Raises:
-        ParameterError: if a parameter can't be used; nothing has been spent then.
+    `baseline_parameters` says what is asked for; a ``generator`` for the noise is for experiments.
     """
-    plan = NGramPlan.of(
-        Parameters.choose(
-            epsilon=epsilon,
-            height=height,
-            universe_size=len(database.universe),
-            max_trajectories_per_unit=database.max_trajectories_per_unit,
-            method="full",
-        )
-    )
+    plan = NGramPlan.of(baseline_parameters(database, epsilon, height))
     randomness = Randomness(generator)
     levels = explore(
         grams_of(database.without_times(), plan.height, plan.longest), plan, randomness

@@ -1,4 +1,4 @@
-"""The privacy zones are enforced: the import contracts hold, and a wrong import breaks them."""
+"""The areas are enforced: the import contracts hold, and a wrong import breaks them."""
 
 import os
 import re

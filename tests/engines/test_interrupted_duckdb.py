@@ -133,7 +133,7 @@ def test_a_disk_without_room_is_found_out_before_the_charge(taps, tmp_path, begi
         run = begin(taps, tmp_path, *OPTIONS, spill=disk)
         result = run.finish()
         assert result.code == 2, result
-        assert "Name a larger place with --spill (spill=…). Nothing was charged." in result.err
+        assert "Name a larger folder with --spill (spill=…). Nothing was charged." in result.err
         assert Ledger.open(str(run.ledger)).books().charges == {}
         assert list(disk.iterdir()) == []
 

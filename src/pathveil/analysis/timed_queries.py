@@ -52,8 +52,8 @@ class TimedPaths:
             positions = self._positions(step)
             # The earliest visit that fits leaves the most room for the steps to come.
             found = np.searchsorted(positions, reached)
-            some = found < len(positions)
-            rows, found = rows[some], found[some]
+            is_found = found < len(positions)
+            rows, found = rows[is_found], found[is_found]
             inside = positions[found] < self.paths.offsets[rows + 1]
             rows, reached = rows[inside], positions[found[inside]] + 1
         return self._weight(rows)
@@ -83,9 +83,9 @@ class TimedPaths:
         inside = window[self.paths.codes // len(self.universe)]
         before = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(inside, dtype=np.int64)))
         offsets: NDArray[np.int64] = before[self.paths.offsets]
-        some = np.flatnonzero(np.diff(offsets))
-        kept = np.concatenate((offsets[:-1][some], offsets[-1:]))
-        paths = Paths(kept, self.paths.codes[inside], self.paths.weights[some])
+        not_empty = np.flatnonzero(np.diff(offsets))
+        kept = np.concatenate((offsets[:-1][not_empty], offsets[-1:]))
+        paths = Paths(kept, self.paths.codes[inside], self.paths.weights[not_empty])
         return TimedPaths(paths, self.universe, self.grid)
 
     def to_sequences(self) -> list[list[tuple[str, str]]]:

@@ -113,7 +113,7 @@ class Terminal(Watch):
             progress(words, total=1) as done,
             reported_to(lambda share: done(counting + (1 - counting) * share)),
         ):
-            yield lambda some, every: done(counting * some / every)
+            yield lambda done_so_far, every: done(counting * done_so_far / every)
 
     def published(self, release: Release) -> None:
         """Write the bundle."""

@@ -1,1 +1,1 @@
-"""Public values that cross the privacy zones; nothing here has seen raw data."""
+"""Public values that cross all areas; nothing here has seen raw data."""

@@ -57,13 +57,13 @@ def check_spill_folder(home: Path) -> None:
         ) from None
 
 
-def check_room(place: Path | None, least: float) -> None:
+def check_room(parent: Path | None, least: float) -> None:
     """Whether so many bytes at least could be spilled there; asked before anything is charged.
 
     Raises:
         ParameterError: if not.
     """
-    folder = Path(tempfile.gettempdir()) if place is None else place
+    folder = Path(tempfile.gettempdir()) if parent is None else parent
     try:
         free = shutil.disk_usage(folder).free
     except (OSError, ValueError):
@@ -71,8 +71,8 @@ def check_room(place: Path | None, least: float) -> None:
     if free < least:
         raise ParameterError(
             f"There is room for {free // 10**6} MB of temporary files in {str(folder)[:200]!r}; "
-            f"this input takes {int(least / 10**6)} MB at the very least. Name a larger place with "
-            "--spill (spill=…). Nothing was charged."
+            f"this input takes {int(least / 10**6)} MB at the very least. Name a larger folder "
+            "with --spill (spill=…). Nothing was charged."
         )
 
 

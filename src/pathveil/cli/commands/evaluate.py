@@ -97,7 +97,7 @@ def evaluate(
             queries=queries,
             patterns=patterns,
             seed=seed,
-            progress=lambda some, every: done(some / every),
+            progress=lambda done_so_far, every: done(done_so_far / every),
         )
     with progress("Drawing"):
         html = evaluation_page(evaluation, release.parameters, is_private=release.is_private)

@@ -116,7 +116,7 @@ def print_history(ledger: "Ledger", name: str | None, *, json: bool) -> None:
             entry.number,
             entry.at[:16].replace("T", " "),
             _dataset_of(entry, chain.entries) or "",
-            *_told(entry, books),
+            *_columns_of(entry, books),
             digest[:_SHORT],
         )
         for entry, digest in pairs
@@ -131,7 +131,7 @@ def _dataset_of(entry: "Entry", entries: tuple["Entry", ...]) -> str | None:
     return getattr(event, "dataset", None)
 
 
-def _told(entry: "Entry", books: "Books") -> tuple[str, str, str]:
+def _columns_of(entry: "Entry", books: "Books") -> tuple[str, str, str]:
     event = entry.event
     if event.kind == "defined":
         per = f"per {event.period}" if event.period else "for ever"

@@ -148,7 +148,7 @@ def reproduce(
             seed=seed,
             workers=workers or os.cpu_count() or 1,
             command=_command(),
-            progress=lambda some, every: done(some / every),
+            progress=lambda done_so_far, every: done(done_so_far / every),
         )
     _print(result, json=json)
 

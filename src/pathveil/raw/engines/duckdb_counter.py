@@ -233,9 +233,9 @@ class DuckDbCounter(SqlCounter):
         return _FULL if is_full or isinstance(self._failure, OSError | MemoryError) else _FAILED
 
 
-def _attach_text(place: Path) -> str:
+def _attach_text(file: Path) -> str:
     """Make the file for the tables, with a key that is written nowhere."""
-    quoted, key = str(place).replace("'", "''"), secrets.token_hex(32)
+    quoted, key = str(file).replace("'", "''"), secrets.token_hex(32)
     return f"ATTACH '{quoted}' AS {_DATABASE} (ENCRYPTION_KEY '{key}')"
 
 

@@ -204,13 +204,13 @@ def check_engine(name: str, parameters: Parameters) -> None:
         raise ParameterError(f"The engine {name!r} can't {problem}, or use the engine 'memory'.")
 
 
-def _check_spill(name: str, place: Path | None, source: Any) -> None:
+def _check_spill(name: str, folder: Path | None, source: Any) -> None:
     from pathveil.raw.spilling import check_room, check_spill_folder
 
-    if place is not None:
-        check_spill_folder(place)
+    if folder is not None:
+        check_spill_folder(folder)
     if name == DUCKDB:
-        check_room(place, _weight(source, _SPILLED_PER_BYTE))
+        check_room(folder, _weight(source, _SPILLED_PER_BYTE))
 
 
 def unsupported(parameters: Parameters, name: str = DUCKDB) -> str | None:

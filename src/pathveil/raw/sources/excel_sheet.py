@@ -85,10 +85,10 @@ class ExcelSheet:
 
     def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
         """Yield the rows in slices. One without any cell is no row."""
-        places = [self.names.index(name) for name in columns.used]
+        positions = [self.names.index(name) for name in columns.used]
         rows = (row for row in islice(self._rows(), 1, None) if any(cell != "" for cell in row))
         while piece := list(islice(rows, PIECE_ROWS)):
-            cells = [[row[place] for row in piece] for place in places]
+            cells = [[row[at] for row in piece] for at in positions]
             yield partial(_parse, cells, columns)
 
     def _rows(self) -> Iterator[list[Any]]:

@@ -1,6 +1,6 @@
 """Raw against release: how much a release is worth.
 
-This zone sees both, so its numbers are exact facts about people and protected by nothing. All
+This package sees both, so its numbers are exact facts about people and protected by nothing. All
 that it writes is marked INTERNAL (`internal`), and a bundle that holds such a file is refused.
 `docs/measures.md` defines every measure.
 """

@@ -122,12 +122,12 @@ def queries_from_trajectories(
     _check_count(queries)
     draw = np.random.default_rng([seed, _DATA_STREAM])
     sets = distinct_location_sets(paths.paths(), len(paths.universe))
-    some = np.flatnonzero((sets.lengths >= max(shortest, 1)) & (sets.weights > 0))
-    if len(some) == 0:
+    long_enough = np.flatnonzero((sets.lengths >= max(shortest, 1)) & (sets.weights > 0))
+    if len(long_enough) == 0:
         enough = "a location" if shortest <= 1 else f"{shortest} locations"
         raise InputError(f"No trajectory visits {enough} of the universe: nothing to ask about.")
-    upto = np.cumsum(sets.weights[some])
-    row = some[np.searchsorted(upto, draw.integers(0, upto[-1], queries), side="right")]
+    upto = np.cumsum(sets.weights[long_enough])
+    row = long_enough[np.searchsorted(upto, draw.integers(0, upto[-1], queries), side="right")]
     sizes = sets.lengths[row]
     lengths = draw.integers(max(shortest, 1), np.minimum(sizes, longest) + 1)
     # The whole set of each drawn trajectory, shuffled; the first ``lengths`` of it are kept.

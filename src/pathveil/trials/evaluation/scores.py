@@ -116,12 +116,12 @@ def kendall_tau(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     order = np.lexsort((other, one))
     first, second = _ranks(one[order]), _ranks(other[order])
     tied_first, tied_second = _tied(first), _tied(second)
-    tied_both = _tied(first * (len(one) + 1) + second)
+    tied_twice = _tied(first * (len(one) + 1) + second)
     if pairs in (tied_first, tied_second):
         return 0.0
     # Pairs tied on the first side stand in rising order of the second: no inversions.
     discordant = _inversions(second)
-    concordant = pairs - tied_first - tied_second + tied_both - discordant
+    concordant = pairs - tied_first - tied_second + tied_twice - discordant
     return float(
         (concordant - discordant) / np.sqrt(float(pairs - tied_first) * float(pairs - tied_second))
     )
