@@ -12,7 +12,7 @@ import pytest
 from pathveil import Parameters, TrajectoryDatabase, publish
 from pathveil.audit import planning
 from pathveil.audit.noisy_tables import without_noise
-from pathveil.audit.planning import (
+from pathveil.audit.planner_attack import (
     EDGES,
     PLANNED_AGAIN,
     PLANNED_FIRST,

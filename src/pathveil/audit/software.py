@@ -17,7 +17,7 @@ from pathveil.audit.neighbours import (
     zoned_pairs,
 )
 from pathveil.audit.noisy_tables import audit_tables
-from pathveil.audit.planning import audit_plan
+from pathveil.audit.planner_attack import audit_plan
 from pathveil.audit.raw_neighbours import from_rows, raw_pairs
 from pathveil.core.methods import METHODS, Method
 from pathveil.errors import ParameterError

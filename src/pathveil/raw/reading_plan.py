@@ -13,10 +13,10 @@ from pathveil.core.preparations import DISCOVER
 from pathveil.errors import ParameterError, did_you_mean
 from pathveil.raw.database import check_max_trajectories
 from pathveil.raw.sources.columns import Columns, check_points, choose_columns
+from pathveil.raw.sources.notation import Writing
 from pathveil.raw.sources.raw_rows import Source
 from pathveil.raw.sources.text_file import DEFAULT_ENCODING, check_encoding
 from pathveil.raw.sources.time_formats import ISO, TimeFormat
-from pathveil.raw.sources.writing import Writing
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.trip_rules import TripRules
 from pathveil.universe.universe import Universe

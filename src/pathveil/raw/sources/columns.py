@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pathveil.errors import ParameterError, did_you_mean
-from pathveil.raw.sources.writing import PLAIN, Writing
+from pathveil.raw.sources.notation import PLAIN, Writing
 from pathveil.universe.coordinates import (
     LATITUDE_ELSEWHERE,
     LATITUDE_NAMES,

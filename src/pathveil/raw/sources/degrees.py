@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import InputError
+from pathveil.raw.sources.notation import PLAIN, Writing
 from pathveil.raw.sources.order_text import ONE
 from pathveil.raw.sources.order_values import arrow_order_keys, text_order_keys
 from pathveil.raw.sources.text_columns import OrderKeys, Texts
 from pathveil.raw.sources.text_values import decoded
-from pathveil.raw.sources.writing import PLAIN, Writing
 
 _SCALE = 10**12
 _LARGE = 1_000  # more than any number of degrees

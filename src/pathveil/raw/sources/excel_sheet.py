@@ -20,11 +20,11 @@ import numpy as np
 from pathveil.errors import InputError, ParameterError, did_you_mean
 from pathveil.raw.sources.arrow_table import PIECE_ROWS, rows_of
 from pathveil.raw.sources.columns import Columns, resembles_columns
+from pathveil.raw.sources.notation import Writing
 from pathveil.raw.sources.pandas_frame import texts_of_cells
 from pathveil.raw.sources.raw_rows import RawRows, attempt
 from pathveil.raw.sources.text_columns import OrderKeys
 from pathveil.raw.sources.text_file import LARGEST_RATIO, LARGEST_UNPACKED
-from pathveil.raw.sources.writing import Writing
 from pathveil.universe.universe import Universe
 
 _WORKBOOK = "xl/workbook.xml"

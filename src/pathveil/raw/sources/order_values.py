@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import InputError
+from pathveil.raw.sources.notation import PLAIN, Writing
 from pathveil.raw.sources.order_text import LARGEST, ONE, TIMESTAMP, parse_order
 from pathveil.raw.sources.text_columns import UNREADABLE, OrderKeys, Texts
 from pathveil.raw.sources.text_values import decoded, is_text, text_buffers
 from pathveil.raw.sources.time_formats import NAMED, TimeFormat
-from pathveil.raw.sources.writing import PLAIN, Writing
 
 FIRST_SECOND = -62_167_219_200  # 0000-01-01T00:00:00Z
 LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z
