@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pathveil import Parameters, TrajectoryDatabase, publish
-from pathveil.audit import planning
+from pathveil.audit import planner_attack as planning
 from pathveil.audit.noisy_tables import without_noise
 from pathveil.audit.planner_attack import (
     EDGES,
