@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.denoise import Estimates
-from pathveil.statistics.statistic import FIRST_LOOK, OneCell, Rows, Scope, Statistic, Visit
+from pathveil.statistics.denoise import Estimates, sparse_estimates
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.statistic import FIRST_LOOK, Known, OneCell, Rows, Scope, Statistic, Visit
 
 
 class LastLocations(OneCell):
@@ -30,6 +31,14 @@ class LastLocations(OneCell):
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """The last one."""
         return (visit.location for visit in visits[-1:] if isinstance(visit.location, int))
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """A count that is lost in the noise is not known to be 0: other tables know better.
+
+        So the variance is that of the noise, or more.
+        """
+        found = sparse_estimates(table.counts, table.scale, floor=known.floor)
+        return Estimates(found.value, np.maximum(found.variance, 2.0 * table.scale**2))
 
     def among(self, estimates: Estimates, candidates: NDArray[np.int64]) -> Estimates:
         """The columns of the candidates."""

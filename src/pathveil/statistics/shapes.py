@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
-from pathveil.statistics.constants import DOUBT_OF_LENGTHS, LENGTHS_ALIKE, SOME_SCALES
+from pathveil.statistics.constants import (
+    DOUBT_AFTER_A_GAP,
+    DOUBT_OF_LENGTHS,
+    LENGTHS_ALIKE,
+    SOME_SCALES,
+)
 from pathveil.statistics.denoise import Estimates, posterior, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import FIRST_LOOK, Known, OneCell, Rows, Scope, Statistic, Visit
@@ -76,12 +81,15 @@ class Shapes(OneCell):
         ranges = [
             slice(first, first + LENGTHS_ALIKE) for first in range(0, LENGTH_BINS, LENGTHS_ALIKE)
         ]
+        doubt = DOUBT_OF_LENGTHS
         for rows in ranges:
             cells = possible[rows]
             found = sparse_estimates(
-                counts[rows][cells], table.scale, floor=PLAIN_MEDIAN, doubt=DOUBT_OF_LENGTHS
+                counts[rows][cells], table.scale, floor=PLAIN_MEDIAN, doubt=doubt
             )
             value[rows][cells], variance[rows][cells] = found.value, found.variance
+            # Who is much longer than everybody else is more likely noise.
+            doubt = DOUBT_OF_LENGTHS if found.value.any() else DOUBT_AFTER_A_GAP
         if known.is_some and not value.any():
             short = ranges[0]
             likely = posterior(counts[short][possible[short]], table.scale)

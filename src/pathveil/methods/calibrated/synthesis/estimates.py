@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from pathveil.statistics.all_statistics import TIME_STATISTICS
 from pathveil.statistics.constants import CERTAIN_DEVIATIONS, SANITY
 from pathveil.statistics.denoise import Estimates
+from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.returns import MOST_RETURNS, RETURNS
 from pathveil.statistics.shapes import LENGTHS, SHAPES, count_shapes
 from pathveil.statistics.statistic import FIRST_LOOK, VISITED, Known, Scope, Statistic
 from pathveil.statistics.total import TOTAL
+from pathveil.statistics.trips import TRIPS
 from pathveil.statistics.visits import VISITS
 
 OF_THE_UNIVERSE = (FIRST_LOOK, VISITED)  # stages whose tables look at all locations
@@ -95,7 +97,19 @@ def estimate(seen: Measurements) -> Estimated:
     for statistic, table in seen.tables.items():
         if statistic.stage not in OF_THE_UNIVERSE and statistic not in TIME_STATISTICS:
             tables[statistic] = statistic.denoise(table, scope, known)
+    if TRIPS in seen and seen[TRIPS].scale < seen[LAST_LOCATIONS].scale:
+        tables[LAST_LOCATIONS] = _with_ends(tables[LAST_LOCATIONS], tables[TRIPS], scope.named)
     return Estimated(scope.of_candidates(), first.total, first.unnamed_visits, tables)
+
+
+def _with_ends(last: Estimates, trips: Estimates, named: int) -> Estimates:
+    """At least so many end at a location as make the measured trips to it.
+
+    Both tables say it, and where the noise hid it from one the other may know. Without that the
+    calibration would pull at a trajectory from two sides.
+    """
+    ends = np.bincount(trips.listed_keys % max(named, 1), trips.value, named)
+    return Estimates(np.maximum(last.value, ends), last.variance)
 
 
 def _unnamed_visits(seen: Measurements, visits: Estimates) -> float:

@@ -18,6 +18,7 @@ from pathveil.methods.calibrated.synthesis.complete import complete, rounded_wei
 from pathveil.methods.calibrated.synthesis.estimates import estimate
 from pathveil.methods.calibrated.synthesis.fit import fit
 from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets
+from pathveil.methods.calibrated.synthesis.missing_trips import with_missing_trips
 from pathveil.methods.calibrated.synthesis.movement_model import Destinations
 from pathveil.methods.calibrated.synthesis.target_cells import Targets
 from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
@@ -81,7 +82,8 @@ def weigh(measurements: Measurements, plan: MeasurementPlan, draw: np.random.Gen
     report_progress(1, 5)
 
     rows = min(known.total, MOST_ROWS, MOST_VISITS / aims.mean_length)
-    completed = merge_identical(complete(work, model, rows, draw), unnamed + 1)
+    made = with_missing_trips(complete(work, model, rows, draw), known, draw)
+    completed = merge_identical(made, unnamed + 1)
     if len(completed) == 0:
         return _nothing()
 

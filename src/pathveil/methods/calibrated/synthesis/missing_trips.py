@@ -1,0 +1,64 @@
+"""Trips that were measured and that too few synthetic trajectories make: more of them are made.
+
+The calibration weighs trajectories; it can't make one. The movement model knows where people go
+from here, and not where those who set out at a end up. So for a measured trip from a to b some
+trajectories that begin at a are copied, and end at b instead. What that spoils (visits, moves,
+lengths) the calibration mends, as long as both kinds are there.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.synthesis.canonical import concatenate_paths, take_rows
+from pathveil.methods.calibrated.synthesis.estimates import Estimated
+from pathveil.statistics.constants import ENOUGH_OF_A_TRIP
+from pathveil.statistics.trips import TRIPS
+
+
+def with_missing_trips(paths: Paths, known: Estimated, draw: np.random.Generator) -> Paths:
+    """The same trajectories, and more where a measured trip is made by too few of them.
+
+    Args:
+        paths: over positions of candidates, none of them empty; if they are fewer than were
+            measured, each stands for several.
+        known: the denoised tables.
+        draw: randomness for the synthesis.
+    """
+    trips, size = known.listed(TRIPS), known.scope.named
+    if not len(trips.value) or not len(paths):
+        return paths
+    first, last = paths.codes[paths.offsets[:-1]], paths.codes[paths.offsets[1:] - 1]
+    # Of the rows that begin and end at named locations: as often as each trip is made.
+    is_named = (first < size) & (last < size)
+    cells = first[is_named].astype(np.int64) * size + last[is_named]
+    wanted = trips.listed_keys
+    made = np.zeros(len(wanted))
+    at = np.minimum(np.searchsorted(wanted, cells), len(wanted) - 1)
+    listed = wanted[at] == cells
+    np.add.at(made, at[listed], paths.weights[is_named][listed])
+    enough = ENOUGH_OF_A_TRIP * min(1.0, paths.weights.sum() / known.total) * trips.value
+    missing = np.ceil(np.maximum(enough - made, 0.0)).astype(np.int64)
+    return concatenate_paths([paths, _copies(paths, first, wanted, missing, size, draw)])
+
+
+def _copies(
+    paths: Paths,
+    first: NDArray[np.int32],
+    wanted: NDArray[np.int64],
+    missing: NDArray[np.int64],
+    size: int,
+    draw: np.random.Generator,
+) -> Paths:
+    """So many trajectories of each trip: others that begin there, with another end."""
+    begin, end = np.divmod(np.repeat(wanted, missing), size)
+    goes_on = np.flatnonzero(np.diff(paths.offsets) > 1)
+    by_first = goes_on[np.argsort(first[goes_on], kind="stable")]
+    starts = np.searchsorted(first[by_first], np.arange(size + 1))
+    count = np.diff(starts)[begin]
+    has_one = count > 0
+    begin, end, count = begin[has_one], end[has_one], count[has_one]
+    rows = by_first[starts[begin] + (draw.random(len(begin)) * count).astype(np.int64)]
+    copied = take_rows(paths, rows, np.ones(len(rows), dtype=np.int64))
+    copied.codes[copied.offsets[1:] - 1] = end
+    return copied

@@ -1,0 +1,71 @@
+"""Trips: where a trajectory begins, and where it ends.
+
+A cell is a·n + b over n candidates: from a to b, which may be the same. A trajectory begins once,
+and ends once, so it adds 1 to one cell, however long it is. It is what an origin-destination table
+counts.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.statistics.constants import DENSE_CELLS, INVENTED_PAIRS
+from pathveil.statistics.denoise import Estimates
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.outlook import Outlook
+from pathveil.statistics.pairs import denoise_pairs, pair_threshold
+from pathveil.statistics.statistic import HABITS, Known, OneCell, Rows, Scope, Statistic, Visit
+
+
+class Trips(OneCell):
+    """See above."""
+
+    name = "trips"
+    words = "where trajectories begin and end"
+    because = "it begins once and ends once"
+    stage = HABITS
+    of_candidates = True
+    dense_up_to = DENSE_CELLS
+
+    def size(self, scope: Scope) -> int:
+        """All ordered pairs of candidates."""
+        return scope.named * scope.named
+
+    def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
+        """First and last; a row that begins or ends elsewhere has none."""
+        cell = np.full(len(rows.not_empty), -1, dtype=np.int64)
+        first, last = rows.offsets[:-1][rows.not_empty], rows.offsets[1:][rows.not_empty] - 1
+        begins, ends = rows.positions[first].astype(np.int64), rows.positions[last]
+        is_named = (begins < scope.named) & (ends < scope.named)
+        cell[rows.not_empty] = np.where(is_named, begins * scope.named + ends, -1)
+        return cell
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """The first one and the last one."""
+        if visits:
+            begins, ends = (scope.position_of(visits[i].location) for i in (0, -1))
+            if begins is not None and ends is not None:
+                yield begins * scope.named + ends
+
+    def invented(self, scope: Scope) -> Fraction:
+        """Few against the trips that occur."""
+        return INVENTED_PAIRS
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """No trip is more frequent than visits to its ends."""
+        first, second = np.divmod(table.keys, max(scope.named, 1))
+        return denoise_pairs(table, first, second, first >= 0, table.cells, known)
+
+    def compared(self) -> Sequence[Statistic]:
+        """The trips with an estimate."""
+        return (self,)
+
+    def typical(self, outlook: Outlook) -> float:
+        """That of an ordered pair; a threshold hides smaller ones."""
+        count = outlook.typical_pair(np.ones(len(outlook.shares)))
+        return count / pair_threshold(outlook, 2.0 * float(INVENTED_PAIRS))
+
+
+TRIPS = Trips()
