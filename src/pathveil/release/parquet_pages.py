@@ -57,10 +57,12 @@ def pages(file: BufferedReader, metadata: Any) -> Iterator[Page]:
 
 
 def _start(column: Any) -> int:
-    """Where pyarrow begins to read a column."""
+    """Where pyarrow begins to read a column; one of no values has a dictionary and no data."""
     start: int = column.data_page_offset
-    if column.has_dictionary_page and 0 < column.dictionary_page_offset < start:
-        return int(column.dictionary_page_offset)
+    has_data = start > 0 or column.num_values > 0
+    dictionary = column.dictionary_page_offset if column.has_dictionary_page else None
+    if dictionary is not None and dictionary > 0 and (dictionary < start or not has_data):
+        return int(dictionary)
     return start
 
 
