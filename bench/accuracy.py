@@ -31,9 +31,7 @@ HEIGHT, QUERIES, TOP = 12, 40_000, (50, 100, 150, 200, 250)
 METHODS: dict[str, Callable[[TrajectoryDatabase, str], WeightedPaths]] = {
     "empty": lambda db, _epsilon: EmptyRelease(db.universe),
     "full": lambda db, epsilon: publish(db, epsilon=epsilon, height=HEIGHT, method="full"),
-    "calibrated": lambda db, epsilon: publish(
-        db, epsilon=epsilon, height=HEIGHT, method="calibrated"
-    ),
+    "calibrated": lambda db, epsilon: publish(db, epsilon=epsilon, method="calibrated"),
     "ngram": lambda db, epsilon: publish_ngram(db, epsilon=epsilon, height=HEIGHT),
     "markov": lambda db, epsilon: publish_markov(db, epsilon=epsilon, height=HEIGHT),
 }

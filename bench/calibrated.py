@@ -19,12 +19,14 @@ from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
 from pathveil.methods.calibrated.synthesis.synthesize import synthesize
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.planner import Planner
 
 HEIGHT, RUNS = 12, 3
 
 
 def publish_seconds(data: TrajectoryDatabase, method: str) -> float:
-    return best_of(1, lambda: publish(data, epsilon="1", height=HEIGHT, method=method).paths())
+    height = HEIGHT if method == "full" else None
+    return best_of(1, lambda: publish(data, epsilon="1", height=height, method=method).paths())
 
 
 def both(data: TrajectoryDatabase) -> tuple[float, float]:
@@ -35,34 +37,27 @@ def both(data: TrajectoryDatabase) -> tuple[float, float]:
     return min(full for full, _ in turns), min(calibrated for _, calibrated in turns)
 
 
-def plan_for(data: TrajectoryDatabase) -> MeasurementPlan:
-    parameters = Parameters.choose(
-        epsilon="1", height=HEIGHT, universe_size=len(data.universe), method="calibrated"
-    )
-    return MeasurementPlan.of(parameters)
-
-
 def parts(data: TrajectoryDatabase) -> tuple[float, float]:
     """Seconds of measuring, and of synthesizing from the measurements."""
-    plan, last = plan_for(data), list[Measurements]()
+    parameters = Parameters.choose(epsilon="1", universe_size=len(data.universe))
+    usual, planner = MeasurementPlan.usual(parameters), Planner(parameters)
+    last = list[Measurements]()
 
     def measuring() -> None:
-        last[:] = [measure(data, plan, choose_candidates, Randomness())]
+        last[:] = [measure(data, usual, choose_candidates, Randomness(), adapt=planner)]
 
     def synthesizing() -> None:
-        synthesize(last[0], plan, np.random.default_rng())
+        synthesize(last[0], last[0].plan, np.random.default_rng())
 
     return best_of(RUNS, measuring), best_of(RUNS, synthesizing)
 
 
 def peak_memory() -> float:
     """Peak memory while publishing, above the arrays, in gigabytes."""
-    publish(
-        database(1000), epsilon="1", height=HEIGHT, method="calibrated"
-    )  # load what is compiled
+    publish(database(1000), epsilon="1", method="calibrated")  # load what is compiled
     data = database(SIZE)
     memory = PeakMemory()
-    publish(data, epsilon="1", height=HEIGHT, method="calibrated")
+    publish(data, epsilon="1", method="calibrated")
     return memory.bytes() / 1e9
 
 

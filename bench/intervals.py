@@ -78,7 +78,7 @@ def _distinct(queries: Queries) -> NDArray[np.int64]:
 
 def held(database: TrajectoryDatabase, work: Workload, epsilon: str) -> NDArray[np.float64]:
     """Whether the interval holds the truth, shape (levels, queries); then relative widths."""
-    release = publish(database, epsilon=epsilon, height=HEIGHT, method="calibrated")
+    release = publish(database, epsilon=epsilon, method="calibrated")
     estimates, named = work.answers(release)
     if release.error_table is None:
         raise SystemExit("A calibrated release has an error table.")

@@ -61,7 +61,7 @@ WORTH: Final = {
     "actions": 0.15,
     "moves": 0.4,
     "pairs": 0.3,
-    "trips": 0.2,
+    "trips": 0.1,
     "visited sets": 0.2,
     "reach": 0.2,
     "prefix tree": 0.3,
@@ -70,7 +70,7 @@ WORTH: Final = {
 PURPOSES: Final = {
     "everything": {},
     "stops": {"visits": 4.0, "returns": 2.0},
-    "flows": {"trips": 60.0, "moves": 2.0, "visits": 0.5},
+    "flows": {"trips": 120.0, "moves": 2.0, "visits": 0.5},
     "patterns": {"pairs": 3.0, "visited sets": 3.0, "prefix tree": 3.0, "moves": 2.0},
     "hours": {},
 }
