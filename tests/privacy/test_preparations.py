@@ -7,6 +7,7 @@ The attacker sees the choice and guesses whether one unit is there; bounds as in
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from pathveil.audit.attacking import FALSE_ALARM, epsilon_lower_bound
 from pathveil.core.preparations import MOST, MOST_LABELS, Preparation, height_for
@@ -69,6 +70,27 @@ def test_a_height_from_exact_lengths_is_caught():
 def test_a_height_from_the_number_of_long_trajectories_is_caught():
     counted = lambda db, _randomness: int((np.diff(db.offsets) > len(SHORT)).sum()) + 2
     assert height_bound(counted) > PREPARATION.budget
+
+
+@pytest.mark.parametrize("length", [1, 5, MOST, MOST + 1, 10 * MOST])
+@pytest.mark.parametrize("contribution", [1, 3])
+def test_a_unit_changes_the_lengths_by_its_trajectories_and_no_more(
+    monkeypatch, length, contribution
+):
+    """What the noise is put on, with and without one unit: c in L1, in one bin or more."""
+    counted, right = [], discovery.dense_table
+
+    def watched(counts, *rest):
+        counted.append(counts)
+        return right(counts, *rest)
+
+    monkeypatch.setattr(discovery, "dense_table", watched)
+    crowd, universe = [SHORT] * 8 + [LONG] * 8, Universe("a")
+    for rows in (crowd, crowd + [[0] * length] * contribution, [*crowd, []]):
+        choose_height(rows_to_database(rows, universe), PREPARATION, Randomness())
+    without, with_unit, with_empty = counted
+    assert np.abs(with_unit - without).sum() == contribution
+    assert (with_empty == without).all()
 
 
 # Discovery: a large δ, so that its event is seen
