@@ -78,7 +78,8 @@ def edit_certificate(bundle, change):
     path = bundle / "privacy-certificate.json"
     certificate = json.loads(path.read_text(encoding="utf-8"))
     change(certificate)
-    path.write_text(json.dumps(certificate, indent=2), encoding="utf-8")
+    text = json.dumps(certificate, indent=2, ensure_ascii=False)  # spelled as a bundle spells it
+    path.write_text(text + "\n", encoding="utf-8")
 
 
 def rehash(bundle):

@@ -130,6 +130,18 @@ def test_commands_go_through_the_checks_of_verify(pathveil, out, forgery, comman
     assert pathveil(*COMMANDS[command]).code == 2
 
 
+@pytest.mark.parametrize("spelled", ['"2"', "2.0", " 2", "2e0"])
+def test_a_certificate_in_another_spelling_is_refused(pathveil, out, spelled):
+    """Other programs that read it may see another number, or none."""
+    path = out / "privacy-certificate.json"
+    text = path.read_text(encoding="utf-8")
+    assert '"height": 2,' in text
+    path.write_text(text.replace('"height": 2,', f'"height": {spelled},'), encoding="utf-8")
+    refused = pathveil("verify", "out")
+    assert refused.code == 2
+    assert "does not follow" in refused.err
+
+
 def test_a_library_is_warned_too(out):
     forge(out, false_promise, "9.9.9")
     with pytest.warns(UnknownVersionWarning, match=r"9\.9\.9"):

@@ -51,7 +51,7 @@ def write_bundle(
             _write_files(release, staging, csv=csv)
             report_progress(2, 3)
             certificate = release.certificate.model_copy(update={"files": file_records(staging)})
-            _write_text(staging / CERTIFICATE_FILE, certificate.model_dump_json(indent=2) + "\n")
+            _write_text(staging / CERTIFICATE_FILE, _spelled(certificate))
             if signer is not None:
                 _write_text(staging / SIGNATURE, signer.sign(staging))
     except OSError as error:
@@ -196,6 +196,8 @@ def verify_bundle(directory: Path) -> "Release":
     report_progress(2, 3)
     with portion(2 / 3, 1):
         texts = _texts(release, csv=_has_csv(certificate))
+    # Other programs may take "2", 2.0 or true for something else than 2.
+    texts[CERTIFICATE_FILE] = _spelled(certificate)
     _check_texts(directory, texts)
     return release
 
@@ -234,6 +236,11 @@ def _check_texts(directory: Path, texts: dict[str, str]) -> None:
             raise ReleaseError(
                 f"{directory / name} does not follow from the certificate and the prefix tree."
             )
+
+
+def _spelled(certificate: Certificate) -> str:
+    """The one spelling of a certificate."""
+    return certificate.model_dump_json(indent=2) + "\n"
 
 
 def _has_csv(certificate: Certificate) -> bool:
