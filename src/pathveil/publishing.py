@@ -317,7 +317,12 @@ def _publish_tables(
     # From here on only noisy measurements are seen. What is drawn now decides nothing private.
     draw = np.random.default_rng(randomness.words(8))  # noqa: TID251
     made = calibrated.post_process(
-        measurements, plan, parameters, draw, is_private=randomness.is_private
+        measurements,
+        plan,
+        parameters,
+        draw,
+        points=database.universe.points,
+        is_private=randomness.is_private,
     )
     return Release(database.universe, made.tree, made.paths, errors=made.errors)
 

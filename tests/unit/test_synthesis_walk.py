@@ -32,6 +32,7 @@ def model(actions, *, popularity=(1, 1, 1, 1, 0), moves=(), ending=0.0, novelty=
     weight = np.full(len(moves), 1e9)
     destinations = Destinations(
         background=np.ones(SIZE + 1),
+        familiar=np.ones(SIZE + 1),
         popularity=np.array(popularity) / sum(popularity),
         starts=np.searchsorted(first, np.arange(SIZE + 2)),
         to=np.append(ints(*(b for _, b in moves)), -1),

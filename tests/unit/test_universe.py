@@ -255,3 +255,17 @@ def test_the_shared_universes(folder, size):
     if not path.exists():
         pytest.skip("the shared data is not here")
     assert len(Universe.read(path)) == size
+
+
+def test_cells_lie_in_the_middle_of_their_bounds(tmp_path):
+    file = tmp_path / "cells.csv"
+    file.write_text("location,lat_min,lat_max,lon_min,lon_max\na,1,2,-4,-3\nb,,,,\n")
+    universe = Universe.read(file)
+    assert universe.latitude[0] == 1.5
+    assert universe.longitude[0] == -3.5
+    assert np.isnan(universe.latitude[1])
+    file.write_text("location,lat_min,lat_max\na,1,2\n")
+    assert not Universe.read(file).has_coordinates
+    file.write_text("location,lat_min,lat_max,lon_min,lon_max\na,1,x,-4,-3\n")
+    with pytest.raises(UniverseError, match="latitude of location 1"):
+        Universe.read(file)

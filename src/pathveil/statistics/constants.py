@@ -156,6 +156,19 @@ DROPPED_SHARE: Final = 0.5
 # At least this share of the first visits from a location goes where no move was measured.
 LEAST_BACKGROUND: Final = 0.02
 LEAST_VISITS: Final = 1e-3  # no candidate is quite out of reach
+# The map. The width of a step of distance in logarithms: neighbours of a grid that touch at a side
+# and at a corner are told apart. By argument.
+DECAY_STEP: Final = 0.3
+DECAY_ROUNDS: Final = 20  # by argument: more change no decay visibly
+# A step of distance takes after its neighbour by so many scales of the noise on one move. By hand,
+# on cabspotting and mibici.
+DECAY_SLACK: Final = 5.0
+# So many pairs of neighbours are looked at in all, so that memory does not grow with the square of
+# the universe; but at least so many neighbours of each location. By argument.
+MOST_NEIGHBOUR_PAIRS: Final = 1 << 20
+LEAST_NEIGHBOURS: Final = 32
+# With a map so much of those who leave go anywhere: it is right about most, not about all.
+LEAST_ANYWHERE: Final = 0.001
 # Nothing tells lengths beyond the open bin apart; nobody is made to walk longer than that.
 LONGEST_WALK: Final = 300
 # Ratios are drawn towards 1 by so many standard deviations of the noise, and so many counts.

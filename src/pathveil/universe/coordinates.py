@@ -146,6 +146,22 @@ def check_length(what: str, length: int, expected: int) -> None:
         raise UniverseError(f"There are {length} {what} for {expected} labels; give one each.")
 
 
+EARTH_RADIUS: Final = 6371.0  # km
+
+
+def points_on_earth(
+    latitude: NDArray[np.float64], longitude: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Points in space, in km from the middle of the Earth, float64, shape (n, 3); NaN stays NaN.
+
+    The third coordinate ascends with the latitude. The straight distance of two points orders pairs
+    as the way over the surface does, at the poles and at the antimeridian too.
+    """
+    north, east = np.radians(latitude), np.radians(longitude)
+    parts = (np.cos(north) * np.cos(east), np.cos(north) * np.sin(east), np.sin(north))
+    return EARTH_RADIUS * np.column_stack(parts)
+
+
 # What a universe of cells can do that a list of stops can't: say in which cell a point lies.
 
 

@@ -11,9 +11,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 from unicodedata import category, normalize
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pathveil.core.html_card import html_card
 from pathveil.errors import UniverseError, did_you_mean
-from pathveil.universe.coordinates import Cells, Degrees, check_coordinates, check_length
+from pathveil.universe.coordinates import (
+    Cells,
+    Degrees,
+    check_coordinates,
+    check_length,
+    points_on_earth,
+)
 
 if TYPE_CHECKING:
     from pathveil.universe.gtfs import Level
@@ -90,7 +99,8 @@ class Universe:
         `Path`, is the path of a CSV or Parquet file: the label is the column ``location`` (or
         ``stop_id``, ``location_id``, ``label``), else the first column. Names are taken from
         ``name`` or ``stop_name``, and coordinates from ``latitude``/``longitude``, ``lat``/``lon``
-        or ``stop_lat``/``stop_lon``, where present; a location may leave both empty.
+        or ``stop_lat``/``stop_lon``, where present; a location may leave both empty. Of cells with
+        ``lat_min``, ``lat_max``, ``lon_min`` and ``lon_max`` it is the middle.
         """
         from pathveil.universe.specification import file_origin, from_spec
         from pathveil.universe.universe_file import read_location_file
@@ -225,6 +235,13 @@ class Universe:
     def has_coordinates(self) -> bool:
         """Whether any location can be placed on a map."""
         return self.latitude is not None
+
+    @property
+    def points(self) -> NDArray[np.float64] | None:
+        """Where each location lies (`points_on_earth`); None if none has coordinates."""
+        if self.latitude is None or self.longitude is None:
+            return None
+        return points_on_earth(self.latitude, self.longitude)
 
     @cached_property
     def _codes(self) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,8 @@ _NAMES_ELSEWHERE = ("bezeichnung", "haltestellenname", "nom", "nombre", "nome")
 # Of a public file the encoding may be found out: UTF-8 is hardly ever met by chance.
 _ENCODINGS = ("utf-8-sig", "windows-1252")
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
+_LATITUDE_BOUNDS = ("lat_min", "lat_max")  # of a cell: its middle is taken
+_LONGITUDE_BOUNDS = ("lon_min", "lon_max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +66,25 @@ def read_location_file(path: Path) -> LocationColumns:
     return LocationColumns(
         labels=columns[found["label"] or next(iter(columns))],
         names=None if name is None else columns[name],
-        latitude=None if latitude is None else degrees(columns[latitude]),
-        longitude=None if longitude is None else degrees(columns[longitude]),
+        latitude=_degrees(columns, latitude, _LATITUDE_BOUNDS),
+        longitude=_degrees(columns, longitude, _LONGITUDE_BOUNDS),
     )
+
+
+def _degrees(
+    columns: dict[str, list[str]], name: str | None, bounds: Sequence[str]
+) -> NDArray[np.float64] | None:
+    """A column of degrees; or the middles of cells, if both their bounds are there."""
+    if name is not None:
+        return degrees(columns[name])
+    if not _has_bounds(columns):
+        return None
+    middles: NDArray[np.float64] = np.mean([degrees(columns[bound]) for bound in bounds], axis=0)
+    return middles
+
+
+def _has_bounds(columns: Iterable[str]) -> bool:
+    return {*_LATITUDE_BOUNDS, *_LONGITUDE_BOUNDS} <= set(columns)
 
 
 def unused_columns(path: Path) -> list[str]:
@@ -74,6 +92,8 @@ def unused_columns(path: Path) -> list[str]:
     columns = list(_read_columns(path))
     found = _roles(columns)
     used = {found["label"] or columns[0], *found.values()}
+    if found["latitude"] is None and _has_bounds(columns):
+        used |= {*_LATITUDE_BOUNDS, *_LONGITUDE_BOUNDS}
     return [name for name in columns if name and name not in used]
 
 

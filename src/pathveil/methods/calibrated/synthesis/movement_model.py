@@ -15,14 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
+from pathveil.methods.calibrated.synthesis.gravity import Neighbourhood, unmeasured_moves
 from pathveil.statistics.actions import ACTIONS, END, NEW
-from pathveil.statistics.constants import LEAST_BACKGROUND, LEAST_VISITS
+from pathveil.statistics.constants import LEAST_ANYWHERE, LEAST_BACKGROUND, LEAST_VISITS
 from pathveil.statistics.last_locations import LAST_LOCATIONS
+from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.moves import MOVES
+from pathveil.statistics.prefix_tree import LEVELS
+from pathveil.statistics.shapes import DISTINCT_VALUES, SHAPES
 from pathveil.statistics.visits import VISITS
 
 # The columns of `MovementModel.by_location` and of `MovementModel.by_length`.
-RETURNING, ENDING, BACKGROUND, POPULARITY = range(4)
+RETURNING, ENDING, BACKGROUND, FAMILIAR, POPULARITY = range(5)
 ENDING_AFTER, NOVELTY = range(2)
 
 GUIDE_PARTS = 4096  # about one search step for the popularity of a thousand locations
@@ -35,11 +39,13 @@ class MovementModel(NamedTuple):
 
     Attributes:
         actions: float64, shape `statistics.actions.SHAPE`.
-        by_location: float64, shape (n + 1, 4). RETURNING and ENDING are factors (nobody returns to
-            an unnamed location: 0); BACKGROUND is how many people leave by moves not measured, and
-            POPULARITY the share of those who come.
+        by_location: float64, shape (n + 1, 5). RETURNING and ENDING are factors (nobody returns to
+            an unnamed location: 0). BACKGROUND is how many people leave for anywhere, to a new
+            location; FAMILIAR the same weight for where somebody was before; and POPULARITY the
+            share of those who come.
         by_length: float64, shape (longest + 1, 2); factors by the number of visits so far.
-        starts: int64, shape (n + 2,); the measured moves from x are at starts[x]:starts[x + 1].
+        starts: int64, shape (n + 2,); the listed moves from x are at starts[x]:starts[x + 1]:
+            those that were measured and, with a map, those that it tells.
         to: int64; their destinations, ascending for each x; one more entry that is no move.
         weight: float64; how many people make each.
         cumulative: float64; sums of ``weight`` within each x.
@@ -62,10 +68,11 @@ class MovementModel(NamedTuple):
 class Destinations:
     """Where people go from each location, and where in general: what is not fitted.
 
-    The attributes are those of `MovementModel`; background and popularity are two of its columns.
+    The attributes are those of `MovementModel`; the first three are among its columns.
     """
 
     background: NDArray[np.float64]
+    familiar: NDArray[np.float64]
     popularity: NDArray[np.float64]
     starts: NDArray[np.int64]
     to: NDArray[np.int64]
@@ -73,34 +80,50 @@ class Destinations:
     cumulative: NDArray[np.float64]
 
     @classmethod
-    def of(cls, known: Estimated) -> "Destinations":
-        """The destinations that the measurements name, and a background for those they don't."""
-        visits, actions, moves = known[VISITS].value, known[ACTIONS].value, known.listed(MOVES)
+    def of(
+        cls, known: Estimated, plan: MeasurementPlan, near: Neighbourhood | None = None
+    ) -> "Destinations":
+        """The destinations that the measurements name, and a background for those they don't.
+
+        Args:
+            known: the denoised tables.
+            plan: the public caps with which they were measured.
+            near: the map; without it the background is general popularity.
+        """
+        visits, moves = known[VISITS].value, known.listed(MOVES)
         count = len(visits)
         first, second = np.divmod(moves.listed_keys, max(count, 1))
-        starts = np.searchsorted(first, np.arange(count + 2))
-        running = np.cumsum(moves.value)
-        before = np.concatenate((np.zeros(1), running))[starts]
-        measured = np.diff(before)[:count]
-        # All visits but the last are left again, and some departures are to new locations.
-        going_on = actions[..., :END].sum()
-        to_new = max(actions[..., NEW].sum(), 1.0) / max(going_on, 1.0)
-        if known.returns is not None:
-            everything = visits + known.returns
-        else:  # everywhere as many as there are in all
-            new = actions[..., NEW].sum() + known.total
-            everything = visits * (going_on + known.total) / max(new, 1.0)
-        departures = np.maximum(everything - known[LAST_LOCATIONS].value, 0.0)
-        unmeasured = np.maximum(departures * to_new - measured, LEAST_BACKGROUND * measured)
+        measured = np.bincount(first, moves.value, count).astype(np.float64)
+        departures = _departures(known) * _share_to_new(known)
+        unmeasured = np.maximum(departures - measured, LEAST_BACKGROUND * measured)
+        # One more, so that everybody can leave; from an unnamed location it is all there is.
+        familiar = np.append(unmeasured, 0.0) + 1.0
         attraction = np.append(visits + LEAST_VISITS, known.unnamed_visits)
+        popularity = attraction / attraction.sum()
+        if near is None or not len(moves.value):
+            return cls(familiar, familiar, popularity, *_rows(first, second, moves.value, count))
+        found = unmeasured_moves(
+            near,
+            moves.listed_keys,
+            moves.value,
+            _moves_from(known, plan, measured),
+            _moves_to(known, plan),
+            float(1 / plan[MOVES].epsilon),
+        )
+        leaving = measured + np.bincount(found.first, found.moves, count) + found.elsewhere
+        # An unnamed location is a destination like any other; nobody knows how far it is.
+        unnamed = leaving * popularity[-1] / (1.0 - popularity[-1])
+        first = np.concatenate((first, found.first, np.arange(count)))
+        second = np.concatenate((second, found.second, np.full(count, count)))
+        weight = np.concatenate((moves.value, found.moves, unnamed))
+        order = np.lexsort((second, first))
+        order = order[weight[order] > 0]
+        anywhere = found.elsewhere + LEAST_ANYWHERE * leaving + LEAST_VISITS
         return cls(
-            # One more, so that everybody can leave; from an unnamed location it is all there is.
-            np.append(unmeasured, 0.0) + 1.0,
-            attraction / attraction.sum(),
-            starts,
-            np.append(second, -1),
-            np.append(moves.value, 0.0),
-            np.append(running - before[first], 0.0),
+            np.append(anywhere, 1.0),
+            familiar,
+            popularity,
+            *_rows(first[order], second[order], weight[order], count),
         )
 
     def model(
@@ -115,7 +138,7 @@ class Destinations:
         parts = np.linspace(0.0, sums[-1], GUIDE_PARTS + 1)
         return MovementModel(
             actions,
-            np.column_stack((returning, ending, self.background, self.popularity)),
+            np.column_stack((returning, ending, self.background, self.familiar, self.popularity)),
             by_length,
             self.starts,
             self.to,
@@ -124,3 +147,74 @@ class Destinations:
             sums,
             np.minimum(np.searchsorted(sums, parts, side="right"), len(sums) - 1),
         )
+
+
+_Rows = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+
+
+def _rows(
+    first: NDArray[np.int64], second: NDArray[np.int64], moves: NDArray[np.float64], count: int
+) -> _Rows:
+    """Moves in ascending order as ``starts``, ``to``, ``weight`` and ``cumulative``."""
+    starts = np.searchsorted(first, np.arange(count + 2))
+    running = np.cumsum(moves)
+    before = np.concatenate((np.zeros(1), running))[starts]
+    return (
+        starts,
+        np.append(second, -1),
+        np.append(moves, 0.0),
+        np.append(running - before[first], 0.0),
+    )
+
+
+def _departures(known: Estimated) -> NDArray[np.float64]:
+    """All visits but the last are left again."""
+    visits, actions = known[VISITS].value, known[ACTIONS].value
+    if known.returns is not None:
+        everything = visits + known.returns
+    else:  # everywhere as many as there are in all
+        new = actions[..., NEW].sum() + known.total
+        everything = visits * (actions[..., :END].sum() + known.total) / max(new, 1.0)
+    departures: NDArray[np.float64] = np.maximum(everything - known[LAST_LOCATIONS].value, 0.0)
+    return departures
+
+
+def _share_to_new(known: Estimated) -> float:
+    """Some departures are to new locations."""
+    actions = known[ACTIONS].value
+    going_on = actions[..., :END].sum()
+    return float(max(actions[..., NEW].sum(), 1.0) / max(going_on, 1.0))
+
+
+def _moves_in_all(known: Estimated, plan: MeasurementPlan) -> float:
+    """The sum of the table of moves, which the shapes tell far better than its cells.
+
+    Both ends of a listed move are candidates, which hold this share of the first visits.
+    """
+    distinct = np.minimum(DISTINCT_VALUES, plan[MOVES].cap)
+    visits = known[VISITS].value.sum()
+    named = visits / max(visits + known.unnamed_visits, 1.0)
+    return float((known[SHAPES].value @ (distinct - 1.0)).sum() * named**2)
+
+
+def _moves_from(
+    known: Estimated, plan: MeasurementPlan, measured: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """How many of them begin at each candidate: by its departures, at least what was measured."""
+    departures = _departures(known) + LEAST_VISITS
+    in_all = _moves_in_all(known, plan)
+    missing = np.maximum(departures * (in_all / departures.sum()) - measured, 0.0)
+    missing += LEAST_ANYWHERE * departures
+    left = max(in_all - measured.sum(), LEAST_ANYWHERE * in_all)
+    moves: NDArray[np.float64] = measured + missing * (left / missing.sum())
+    return moves
+
+
+def _moves_to(known: Estimated, plan: MeasurementPlan) -> NDArray[np.float64]:
+    """How many of them end there: whoever visits it, but those who begin there."""
+    beginnings = known.listed(LEVELS[0])
+    begun = np.zeros(known.scope.named)
+    begun[beginnings.listed_keys] = beginnings.value
+    coming = np.maximum(known[VISITS].value - begun, 0.0) + LEAST_VISITS
+    arriving: NDArray[np.float64] = coming * (_moves_in_all(known, plan) / coming.sum())
+    return arriving

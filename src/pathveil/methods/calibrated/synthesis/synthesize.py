@@ -18,6 +18,7 @@ from pathveil.methods.calibrated.synthesis.complete import complete, rounded_wei
 from pathveil.methods.calibrated.synthesis.estimates import estimate
 from pathveil.methods.calibrated.synthesis.fit import fit
 from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets
+from pathveil.methods.calibrated.synthesis.gravity import Neighbourhood
 from pathveil.methods.calibrated.synthesis.missing_trips import with_missing_trips
 from pathveil.methods.calibrated.synthesis.movement_model import Destinations
 from pathveil.methods.calibrated.synthesis.target_cells import Targets
@@ -53,7 +54,10 @@ class Weighed:
 
 
 def synthesize(
-    measurements: Measurements, plan: MeasurementPlan, draw: np.random.Generator
+    measurements: Measurements,
+    plan: MeasurementPlan,
+    draw: np.random.Generator,
+    points: NDArray[np.float64] | None = None,
 ) -> Paths:
     """Synthetic trajectories that agree with the measurements. Sees no data; spends nothing.
 
@@ -61,14 +65,20 @@ def synthesize(
         measurements: the noisy tables.
         plan: the public caps and budgets with which they were measured.
         draw: randomness for the synthesis. The result depends on nothing else.
+        points: float64, shape (|L|, 3); where each location lies, if the universe has a map.
 
     Returns:
         Distinct paths of location codes in ascending order, with whole weights ≥ 1; none is empty.
     """
-    return rounded_paths(weigh(measurements, plan, draw), measurements.candidates, draw)
+    return rounded_paths(weigh(measurements, plan, draw, points), measurements.candidates, draw)
 
 
-def weigh(measurements: Measurements, plan: MeasurementPlan, draw: np.random.Generator) -> Weighed:
+def weigh(
+    measurements: Measurements,
+    plan: MeasurementPlan,
+    draw: np.random.Generator,
+    points: NDArray[np.float64] | None = None,
+) -> Weighed:
     """All but the last step of `synthesize`."""
     candidates = measurements.candidates
     unnamed = len(candidates)
@@ -78,7 +88,8 @@ def weigh(measurements: Measurements, plan: MeasurementPlan, draw: np.random.Gen
 
     work = continuations(measurements.tree, known.total, unnamed)
     aims = FitTargets.of(known, plan, measurements.universe_size)
-    model = fit(aims, Destinations.of(known), work, plan, draw)
+    near = None if points is None else Neighbourhood.of(points[candidates])
+    model = fit(aims, Destinations.of(known, plan, near), work, plan, draw)
     report_progress(1, 5)
 
     rows = min(known.total, MOST_ROWS, MOST_VISITS / aims.mean_length)

@@ -15,6 +15,7 @@ from pathveil.methods.calibrated.synthesis.movement_model import (
     BACKGROUND,
     ENDING,
     ENDING_AFTER,
+    FAMILIAR,
     NOVELTY,
     POPULARITY,
     RETURNING,
@@ -180,7 +181,7 @@ def _weigh_older(
         stop = starts[here + 1]
         move = _first_from(to, starts[here], stop, location)
         moves = weight[move] * ((move < stop) & (to[move] == location))
-        moves += by_location[here, BACKGROUND] * by_location[location, POPULARITY]
+        moves += by_location[here, FAMILIAR] * by_location[location, POPULARITY]
         # Squared: people return to where they often are more than in proportion.
         attraction = times[i] ** 2 * moves * ((location != here) & (location != before))
         plain += attraction
