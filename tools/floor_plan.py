@@ -58,6 +58,12 @@ def arguments(tree: ast.AST) -> int:
     )
 
 
+def used_twice(files: list[Path]) -> list[str]:
+    """The names that more than one module has."""
+    names = Counter(path.stem for path in files if not path.stem.startswith("__"))
+    return sorted(name for name, times in names.items() if times > 1)
+
+
 def sizes() -> None:
     """Print what can be counted without running anything."""
     files = sorted(PACKAGE.rglob("*.py"))
@@ -65,8 +71,9 @@ def sizes() -> None:
     lines = [len(text.splitlines()) for text in texts.values()]
     modules = [len(texts[path].splitlines()) for path in files if path.name != "__init__.py"]
     most = max(texts, key=lambda path: arguments(ast.parse(texts[path])))
-    names = Counter(path.stem for path in files if not path.stem.startswith("__"))
-    twice = sorted(name for name, times in names.items() if times > 1)
+    twice = used_twice(files)
+    # A command is named after what it does: `cli/commands/report.py` calls `pages/report.py`.
+    besides = used_twice([path for path in files if path.relative_to(PACKAGE).parts[0] != "cli"])
     print(f"files: {len(files)}; packages: {sum(path.name == '__init__.py' for path in files)}")
     print(f"median lines of a file: {statistics.median(lines):.0f}")
     print(f"median lines of a module: {statistics.median(modules):.0f}; longest: {max(modules)}")
@@ -77,6 +84,7 @@ def sizes() -> None:
         f"({most.relative_to(PACKAGE).as_posix()})"
     )
     print(f"module names used more than once: {len(twice)} ({', '.join(twice)})")
+    print(f"besides those of the command line: {len(besides)}")
 
 
 def walk(method: str) -> list[str]:
