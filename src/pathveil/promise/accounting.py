@@ -199,14 +199,14 @@ class Accounting(Part):
         chosen = {choice.measurement for choice in self.choices}
         named = {statistic.name: statistic for statistic in (*STATISTICS, *TIME_STATISTICS)}
         lines = []
-        for told in self.budget:
-            name = told.measurement.removeprefix(_NOISY)
+        for spent in self.budget:
+            name = spent.measurement.removeprefix(_NOISY)
             if name in chosen:
                 continue
-            if told.cap is None or name not in named:
+            if spent.cap is None or name not in named:
                 return None
-            line = Line.of(named[name], told.cap, Fraction(told.epsilon), contribution)
-            if line.sensitivity != told.sensitivity:
+            line = Line.of(named[name], spent.cap, Fraction(spent.epsilon), contribution)
+            if line.sensitivity != spent.sensitivity:
                 raise ValueError(f"the sensitivity of {name} is not that of its cap")
             lines.append(line)
         reasons = self.plan.reasons if self.plan else []

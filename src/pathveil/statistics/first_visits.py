@@ -53,7 +53,7 @@ def first_visits(
     longest = 0
     for row in range(rows):
         longest = max(longest, offsets[row + 1] - offsets[row])
-    places = np.empty(longest, dtype=np.int64)
+    first_at = np.empty(longest, dtype=np.int64)
     last_seen = np.full(universe_size, -1, dtype=np.int64)
     for row in range(rows):
         found = 0
@@ -65,12 +65,12 @@ def first_visits(
                 if last_seen[code] == row:
                     continue
                 last_seen[code] = row
-            places[found] = i
+            first_at[found] = i
             found += 1
         for j in range(min(found, most)):
-            i = places[j]
+            i = first_at[j]
             if found > most and j > 0:
-                i = places[1 + (2 * j - 1) * (found - 1) // (2 * (most - 1))]
+                i = first_at[1 + (2 * j - 1) * (found - 1) // (2 * (most - 1))]
             visited[row, j] = codes[i]
             if j > 0:
                 reached_from[row, j] = codes[i - 1]
