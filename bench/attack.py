@@ -4,10 +4,10 @@
     python -m bench.attack --methods calibrated --runs 4000
     python -m bench.attack --inject doubled-cap                 # a breach: does it alarm?
 
-Two files differ in one unit (`attack_modes`). Both are published again and again through the
-command line (`attack_workers`). Everything that can be read off the bundles (`attack_release`) is
-used to choose an event on one half of the runs, and it is tested on the other (`attack_events`).
-Printed are the ε that the certificate claims and the 99% lower bounds of the loss in both
+Two files differ in one unit, or in nothing that counts (`attack_files`). Both are published again
+and again through the command line (`attack_workers`). Everything that can be read off the bundles
+(`attack_release`) is used to choose an event on one half of the runs, and it is tested on the other
+(`attack_events`). Printed are the loss that is claimed and the 99% lower bounds of the loss in both
 directions. A bound above the claim is an alarm, and the exit code is 1: either the one in a hundred
 that chance gives each line, or a breach. Run the line again.
 """
@@ -22,12 +22,13 @@ from fractions import Fraction
 from pathlib import Path
 
 from bench.attack_events import Finding, attack
-from bench.attack_modes import METHODS, Mode, modes, write_files
+from bench.attack_files import write_files
+from bench.attack_modes import METHODS, Mode, modes
 from bench.attack_release import Features
 from bench.attack_workers import INJECTIONS, publish_many, published_claim, workers
 
 ERROR = 0.01
-HEADER = ("method", "mode", "runs", "claimed ε", "with/without", "without/with", "event", "verdict")
+HEADER = ("method", "mode", "runs", "claimed ε", "one/other", "other/one", "event", "verdict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Line:
 
     Attributes:
         method, mode: which.
-        claim: the ε of the certificate; None if the command refused the mode.
+        claim: the loss that is claimed; None if the command refused the mode.
         findings: one for each direction.
     """
 
@@ -70,15 +71,16 @@ def attack_mode(
     pool: Executor, folder: Path, method: str, mode: Mode, runs: int, error: float = ERROR
 ) -> Line:
     """Publish both files ``runs`` times and attack."""
-    claimed = published_claim(pool, folder, mode.options, mode.measurement)
+    claimed = published_claim(pool, folder, mode.files[1], mode.options, mode.measurement)
     if claimed is None:
         return Line(method, mode.name, None)
     seen = [
         [_looked_at(run, mode) for run in publish_many(pool, folder, file, mode.options, runs)]
-        for file in ("with.csv", "without.csv")
+        for file in mode.files
     ]
     epsilon, delta = claimed
-    return Line(method, mode.name, epsilon, attack(*seen, float(delta), error))
+    claim = epsilon if mode.claim is None else mode.claim
+    return Line(method, mode.name, claim, attack(*seen, float(delta), error))
 
 
 def _looked_at(run: Features, mode: Mode) -> Features:

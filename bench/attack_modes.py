@@ -1,24 +1,13 @@
-"""The files that are attacked, and every mode of publishing them.
+"""Every mode of publishing the files that are attacked (`attack_files`)."""
 
-Two CSV files differ in one unit. Everybody else makes one trip: most to a place of their own, the
-others as the unit does. The unit makes four trips, on four days, each through four places: more
-trips and more distinct places than are counted of anybody, so a cap that is not kept shows. Its
-rows stand first, so whatever is numbered or sniffed from the beginning of a file is up to it.
-"""
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
+
+from bench.attack_files import BEYOND, TIES, UNIT, Pair
 
 METHODS = ("basic", "full", "calibrated")
-PLACES = ("a", "b", "c", "d")
-ELSEWHERE = ("z",)
-TRIPS = 4
-ALIKE, APART = 300, 700  # so many walk as the unit does, and so many are elsewhere
-TREE_MEASUREMENT = "noisy counts: prefix tree, level 1"
-DAYS = ("2026-03-02", "2026-03-03", "2026-03-04", "2026-03-05")
-HOURS = ("08", "11", "14", "17")
+TOTAL_MEASUREMENT = "noisy counts: total"
+LARGEST_EPSILON = 100  # that the command takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +19,16 @@ class Mode:
         options: of `pathveil publish`, after the file; the paths are relative to the folder.
         only: the one number of the release that the attacker looks at; all of them if None.
         measurement: the line of the certificate that says what this number costs; None for all.
+        files: the pair of files.
+        claim: what may be lost between these files, if that is less than the certificate's ε.
     """
 
     name: str
     options: tuple[str, ...]
     only: str | None = None
     measurement: str | None = None
+    files: Pair = UNIT
+    claim: Fraction | None = None
 
 
 def modes(method: str, epsilon: str) -> list[Mode]:
@@ -53,55 +46,28 @@ def modes(method: str, epsilon: str) -> list[Mode]:
         Mode("times", (*common, *by_trip, *given, *low, *budget, *times)),
         Mode("height auto", (*usual, *given, *budget, "--height", "auto")),
         Mode("discovered universe", (*usual, *low, *budget, *discover)),
+        Mode("discovered, ties", (*usual, *low, *budget, *discover), files=TIES),
         Mode("taxonomy", (*plain, *budget, "--taxonomy", "zones.csv")),
         Mode("split, first 2", (*common, *order, *given, *low, *budget, "--split", "day", "-c2")),
         Mode("sample of 2", (*plain, *budget, "--keep", "sample", "-c2")),
         Mode("ε per trip, first 2", (*plain, "--epsilon-per-trip", half, "-c2")),
         Mode("engine duckdb", (*plain, *budget, "--engine", "duckdb")),
+        Mode("beyond c", (*plain, *budget), files=BEYOND, claim=Fraction(0)),
     ]
     if method == "calibrated":
-        found.append(_first_node(plain, epsilon))
+        found.append(_number(plain, epsilon))
     return found
 
 
-def _first_node(plain: tuple[str, ...], epsilon: str) -> Mode:
-    """The calibrated method's tree, against the share of ε that its certificate gives it.
+def _number(plain: tuple[str, ...], epsilon: str) -> Mode:
+    """The calibrated method's first table, against the share of ε that its certificate gives it.
 
-    The method divides ε over ten tables and publishes what it makes of them, so an attack on all of
-    a release proves little. But the counts of its tree are published as they were measured, and at
-    height 1 the tree is one table. The attacker looks at the count of one node. That it is there at
-    all is certain: hundreds begin at this place, so it is a candidate whatever the noise of the
-    other tables; its count is therefore a function of the tree's table alone, and keeps the tree's
-    budget. ε is made so large that this is about the ε of the other lines.
+    The method divides ε over a dozen tables, plans most of them by what the first ones say, and
+    publishes what it makes of all of them: an attack on all of a release proves little. But the
+    certificate tells how many trajectories the plan took there to be. That is the noisy total (if
+    the shapes say that there are any, which they do of a thousand), one table with a fixed share of
+    one in a hundred. ε is made as large as the command allows.
     """
-    large = str(Fraction(epsilon) * 25 / 4)
-    return Mode(
-        "first node of its tree", (*plain, "--epsilon", large), "noisy count a", TREE_MEASUREMENT
-    )
-
-
-def write_files(folder: Path) -> None:
-    """`with.csv` and `without.csv`, which are neighbours, and the public files."""
-    (folder / "universe.csv").write_text("\n".join(("location", *PLACES, *ELSEWHERE, "")))
-    zones = [f"{place},{'north' if place in 'ab' else 'south'}" for place in PLACES + ELSEWHERE]
-    (folder / "zones.csv").write_text("\n".join(("location,zone", *zones, "")))
-    (folder / "slots.csv").write_text("start\n00:00\n10:00\n13:00\n16:00\n")
-    header = "unit,trip,at,place\n"
-    crowd = list(_crowd())
-    (folder / "without.csv").write_text(header + "".join(crowd))
-    (folder / "with.csv").write_text(header + "".join([*_unit(), *crowd]))
-
-
-def _unit() -> Iterator[str]:
-    for trip in range(TRIPS):
-        yield from _rows("unit", trip, PLACES)
-
-
-def _crowd() -> Iterator[str]:
-    for other in range(ALIKE + APART):
-        yield from _rows(f"other{other}", 0, PLACES if other < ALIKE else ELSEWHERE)
-
-
-def _rows(unit: str, trip: int, places: tuple[str, ...]) -> Iterator[str]:
-    for hour, place in zip(HOURS, places, strict=False):
-        yield f"{unit},{trip},{DAYS[trip]}T{hour}:00:00,{place}\n"
+    large = str(min(Fraction(epsilon) * 50, LARGEST_EPSILON))
+    only = "planned for: trajectories"
+    return Mode("number of trajectories", (*plain, "--epsilon", large), only, TOTAL_MEASUREMENT)

@@ -68,6 +68,9 @@ def _tables(bundle: Path) -> Iterator[tuple[str, float]]:
     for name, value in certificate["implementation"].items():
         if isinstance(value, int) and not isinstance(value, bool):
             yield f"certificate: {name}", value
+    for reason in (certificate["accounting"].get("plan") or {"reasons": []})["reasons"]:
+        value = reason["value"].replace(",", "").removesuffix("%")
+        yield f"planned for: {reason['figure']}", float(value)
     for name, about in certificate["files"].items():
         yield f"bytes of {name}", about["bytes"]
 

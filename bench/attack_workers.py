@@ -62,10 +62,10 @@ def publish_many(
 
 
 def published_claim(
-    pool: Executor, folder: Path, options: tuple[str, ...], measurement: str | None
+    pool: Executor, folder: Path, source: str, options: tuple[str, ...], measurement: str | None
 ) -> tuple[Fraction, Fraction] | None:
     """The ε and δ that a release certifies, or None if the command refuses these options."""
-    task = Task(folder, "without.csv", options, 1)
+    task = Task(folder, source, options, 1)
     return pool.submit(_with_release, task, partial(_claim_of, measurement=measurement)).result()
 
 
@@ -136,10 +136,21 @@ def _doubled_cap() -> None:
     steps.bound_contributions = lambda visits, most, **more: right(visits, 2 * most, **more)
 
 
+def _ties_by_appearance() -> None:
+    """Visits of one moment have the order in which their labels first appear in the file."""
+    import numpy as np
+
+    from pathveil.raw import observed
+
+    observed.order_of_bytes = lambda texts: np.arange(len(texts))
+
+
 INJECTIONS: dict[str, Callable[[], None]] = {
     "nothing": _nothing,
     "no-noise": _no_noise,
     "half-noise": _half_noise,
     "doubled-cap": _doubled_cap,
+    "ties-by-appearance": _ties_by_appearance,
 }
-"""Breaches by name: no noise at all, noise of half the scale, twice c trajectories of a unit."""
+"""Breaches by name: no noise at all, noise of half the scale, twice c trajectories of a unit, one
+unit decides on everybody's order."""

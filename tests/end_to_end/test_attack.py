@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from bench.attack import Line, attack_mode
 from bench.attack_events import attack, loss_bound
-from bench.attack_modes import METHODS, modes, write_files
+from bench.attack_files import BEYOND, TIES, UNIT, write_files
+from bench.attack_modes import METHODS, modes
 from bench.attack_workers import workers
 from scipy import stats
 
 CERTAIN = 1e-6  # the probability with which the right software fails a test
 FEW = 24
+SOME = 64
 MANY = 1200
 REFUSED = {("calibrated", "taxonomy"), ("calibrated", "engine duckdb")}
 
@@ -27,15 +29,24 @@ def folder(tmp_path_factory):
     return found
 
 
-def test_the_files_differ_in_one_unit_whose_rows_come_first(folder):
-    with_unit, without = (
-        (folder / name).read_text().splitlines() for name in ("with.csv", "without.csv")
-    )
+@pytest.mark.parametrize("files", [UNIT, TIES])
+def test_the_files_differ_in_one_unit_whose_rows_come_first(folder, files):
+    with_unit, without = ((folder / name).read_text().splitlines() for name in files)
     more = len(with_unit) - len(without)
     assert more > 1
     assert all(row.startswith("unit,") for row in with_unit[1 : 1 + more])
     assert with_unit[:1] + with_unit[1 + more :] == without
     assert not any(row.startswith("unit,") for row in without[1:])
+
+
+def test_beyond_c_the_files_differ_in_second_trips_only(folder):
+    one, other = ((folder / name).read_text().splitlines() for name in BEYOND)
+    differing = [pair for pair in zip(one, other, strict=True) if len(set(pair)) > 1]
+    assert len(differing) > 100
+    for pair in differing:
+        (unit, trip, *_), (same_unit, same_trip, *_) = (row.split(",") for row in pair)
+        assert (unit, trip) == (same_unit, same_trip) == (unit, "1")
+        assert any(row.startswith(f"{unit},0,") for row in one)
 
 
 @pytest.fixture(scope="module")
@@ -106,9 +117,30 @@ def test_no_mode_proves_more_than_it_claims(folder, method):
 @pytest.mark.parametrize("injection", ["doubled-cap", "half-noise"])
 @pytest.mark.parametrize(
     ("method", "name"),
-    [("basic", "plain"), ("full", "plain"), ("calibrated", "first node of its tree")],
+    [
+        ("basic", "plain"),
+        ("full", "plain"),
+        ("calibrated", "number of trajectories"),
+    ],
 )
 def test_a_doubled_cap_and_half_the_noise_raise_an_alarm(folder, injection, method, name):
     with workers(injection) as pool:
         line = attack_mode(pool, folder, method, mode_of(method, name, "2"), MANY)
+    assert line.is_alarm, line.cells()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("method", METHODS)
+def test_trips_beyond_a_doubled_cap_raise_an_alarm(folder, method):
+    with workers("doubled-cap") as pool:
+        line = attack_mode(pool, folder, method, mode_of(method, "beyond c", "2"), SOME)
+    assert line.claim == 0
+    assert line.is_alarm, line.cells()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("method", METHODS)
+def test_an_order_that_one_unit_decides_raises_an_alarm(folder, method):
+    with workers("ties-by-appearance") as pool:
+        line = attack_mode(pool, folder, method, mode_of(method, "discovered, ties", "2"), SOME)
     assert line.is_alarm, line.cells()

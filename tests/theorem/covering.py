@@ -68,12 +68,13 @@ def _candidates(source: SourceKind) -> list[Case]:
 
 
 def one_of_each(cases: list[Case]) -> Iterator[Case]:
-    """The whole product of source, universe, split, keep and engine, each once.
+    """The whole product of source, universe, split and keep for the engines of these cases.
 
-    Time grids and caps alternate; which of the four a combination has follows from its name.
+    Time grids and caps alternate; which of the four a combination has follows from its name, and is
+    the same for every engine.
     """
     for case in cases:
-        name = f"{case.source.name}{case.universe}{case.split}{case.keep}{case.engine}"
+        name = f"{case.source.name}{case.universe}{case.split}{case.keep}"
         turn = crc32(name.encode())
         if (case.timed, case.cap) == (TIMED[turn % 2], CAPS[turn // 2 % 2]):
             yield case

@@ -9,7 +9,7 @@ to the trajectories that the engine counts. A combination that the product refus
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -38,7 +38,7 @@ CAPS = (1, 2)
 HEIGHT = 12
 _GRID = TimeGrid.parse("1h", "America/Montreal")
 _SEED = 20_260_302
-_PIECE_ROWS, _BLOCK = 5, 64
+_PIECE_ROWS, _BLOCK = 16, 512
 _DATABASES = ("postgresql", "sqlite", "duckdb")
 
 
@@ -77,6 +77,10 @@ class Case:
     def refusal(self) -> str | None:
         """What the product says if it can't do that; a pattern. None if it can."""
         return next((why for why, holds in _REFUSALS.items() if holds(self)), None)
+
+    def by(self, engines: Sequence[str]) -> "list[Case]":
+        """The same for some other engines."""
+        return [replace(self, engine=engine) for engine in engines]
 
     @property
     def is_void(self) -> bool:
