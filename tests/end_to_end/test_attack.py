@@ -13,7 +13,7 @@ from scipy import stats
 
 CERTAIN = 1e-6  # the probability with which the right software fails a test
 FEW = 24
-SOME = 64
+SOME, ENOUGH = 64, 160
 MANY = 1200
 REFUSED = {("calibrated", "taxonomy"), ("calibrated", "engine duckdb")}
 
@@ -142,5 +142,5 @@ def test_trips_beyond_a_doubled_cap_raise_an_alarm(folder, method):
 @pytest.mark.parametrize("method", METHODS)
 def test_an_order_that_one_unit_decides_raises_an_alarm(folder, method):
     with workers("ties-by-appearance") as pool:
-        line = attack_mode(pool, folder, method, mode_of(method, "discovered, ties", "2"), SOME)
+        line = attack_mode(pool, folder, method, mode_of(method, "discovered, ties", "2"), ENOUGH)
     assert line.is_alarm, line.cells()
