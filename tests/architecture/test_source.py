@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import runpy
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,13 @@ def test_a_file_is_one_idea_and_says_which():
     texts = {name_of(path): path.read_text(encoding="utf-8") for path in FILES}
     assert [name for name, text in texts.items() if len(text.splitlines()) > MOST_LINES] == []
     assert [name for name, text in texts.items() if not ast.get_docstring(ast.parse(text))] == []
+
+
+def test_no_two_modules_share_a_name():
+    """But for the command line's: a command is named after what it calls."""
+    used_twice = runpy.run_path(str(DOCS.parent / "tools" / "floor_plan.py"))["used_twice"]
+    assert used_twice([path for path in FILES if not name_of(path).startswith("cli/")]) == []
+    assert "report" in used_twice(FILES)
 
 
 @pytest.mark.parametrize("name", pathveil.__all__)
