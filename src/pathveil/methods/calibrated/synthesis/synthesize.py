@@ -24,7 +24,7 @@ from pathveil.methods.calibrated.synthesis.movement_model import Destinations
 from pathveil.methods.calibrated.synthesis.target_cells import Targets
 from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.progress_reports import report_progress
-from pathveil.statistics.constants import CALIBRATED_TOTAL
+from pathveil.statistics.constants import CALIBRATED_TOTAL, SHRINKING
 from pathveil.statistics.denoise import posterior
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
@@ -100,7 +100,7 @@ def weigh(
 
     report_progress(2, 5)
     weights = calibrate(completed, Targets.of(known, plan))
-    weights *= (known.total / weights.sum()) ** _trust_in_total(measurements, known.total)
+    weights *= _scaling(float(weights.sum()), known.total, measurements[TOTAL].scale)
     report_progress(5, 5)
     return Weighed(completed, weights, _unnamed(measurements) if known.unnamed_visits > 0 else None)
 
@@ -134,14 +134,23 @@ def rounded_paths(
     return merge_identical(concatenate_paths([others, single]), size)
 
 
-def _trust_in_total(measurements: Measurements, total: float) -> float:
-    """How far to go from the number that all tables led to towards the one that was counted.
+def _scaling(calibrated: float, counted: float, scale: float) -> float:
+    """From the number of trajectories that all tables led to, towards the one that was counted.
 
     They are two guesses, each weighed by its precision: with many people the count is far better,
-    with few of them its noise would move everything that is known of single locations.
+    with few of them its noise would move everything that is known of single locations. Where even
+    the number of people is hardly known, all counts shrink: to claim too many does more harm to
+    small counts than to claim too few, and nothing claimed is what an empty release has.
+
+    Args:
+        calibrated: the one.
+        counted: the other, noisy.
+        scale: of the noise on it.
     """
-    deviation = sqrt(2.0) * measurements[TOTAL].scale / total
-    return 1.0 / (1.0 + (deviation / CALIBRATED_TOTAL) ** 2)
+    deviation = sqrt(2.0) * scale / counted
+    trust = 1.0 / (1.0 + (deviation / CALIBRATED_TOTAL) ** 2)
+    shrinking = 1.0 / (1.0 + (SHRINKING * deviation) ** 2)
+    return float((counted / calibrated) ** trust * shrinking)
 
 
 def _unnamed(measurements: Measurements) -> NDArray[np.float64]:
