@@ -28,8 +28,10 @@ from pathveil.methods.calibrated.synthesis.quasi_newton import Point, minimise
 from pathveil.methods.calibrated.synthesis.target_cells import Targets, find_cells
 from pathveil.statistics.constants import (
     CLOSE_ENOUGH,
+    FEWEST_STEPS,
     LARGEST_MULTIPLIER,
     MOST_STEPS,
+    MOST_WORK,
     TRUST_IN_MODEL,
 )
 from pathveil.threads import in_threads
@@ -77,7 +79,10 @@ def calibrate(paths: Paths, targets: Targets) -> NDArray[np.float64]:
         deviations = point.slope(LARGEST_MULTIPLIER) ** 2 / targets.variances
         return bool(deviations.sum() <= CLOSE_ENOUGH**2 * np.count_nonzero(occupied))
 
-    best = minimise(dual, len(counts), LARGEST_MULTIPLIER, is_close, MOST_STEPS)
+    # A step looks at every cell of every row: the more there are, the fewer steps are affordable.
+    work = sum(len(chunk.cells) for chunk in chunks)
+    steps = min(max(MOST_WORK // max(work, 1), FEWEST_STEPS), MOST_STEPS)
+    best = minimise(dual, len(counts), LARGEST_MULTIPLIER, is_close, steps)
     weights = in_threads(lambda chunk: _chunk_weights(chunk, best.position), chunks)
     return np.concatenate((np.zeros(0), *weights))
 
