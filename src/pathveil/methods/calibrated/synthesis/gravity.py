@@ -59,9 +59,16 @@ class Neighbourhood:
         from_south = placed[np.argsort(points[placed, 2], kind="stable")]
         most = max(LEAST_NEIGHBOURS, MOST_NEIGHBOUR_PAIRS // len(placed))
         near, far = _nearest(points[from_south], min(most, len(placed) - 1))
-        first, second = np.repeat(from_south, near.shape[1]), from_south[near.ravel()]
-        order = np.lexsort((second, first))
-        return cls(first[order], second[order], _steps(far).ravel()[order], len(points))
+        # Row by row: by whose neighbours they are, and in a row by who they are.
+        rows = np.argsort(from_south)
+        near, step = from_south[near[rows]], _steps(far[rows])
+        order = np.argsort(near, axis=1)
+        return cls(
+            np.repeat(from_south[rows], near.shape[1]),
+            np.take_along_axis(near, order, axis=1).ravel(),
+            np.take_along_axis(step, order, axis=1).ravel(),
+            len(points),
+        )
 
 
 def _steps(far: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -116,7 +116,8 @@ class Destinations:
         first = np.concatenate((first, found.first, np.arange(count)))
         second = np.concatenate((second, found.second, np.full(count, count)))
         weight = np.concatenate((moves.value, found.moves, unnamed))
-        order = np.lexsort((second, first))
+        # Three lists in order are merged: that is what this sort is quick at.
+        order = np.argsort(first * (count + 1) + second, kind="stable")
         order = order[weight[order] > 0]
         anywhere = found.elsewhere + LEAST_ANYWHERE * leaving + LEAST_VISITS
         return cls(
