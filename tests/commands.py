@@ -111,6 +111,18 @@ def publish_arguments(taps="taps.csv", universe="stops.csv", out="out", **change
     return ["publish", taps, *(argument for pair in given for argument in pair)]
 
 
+def damage_rows(folder, name="damaged.parquet"):
+    """The taps of a folder as Parquet whose schema is whole and whose rows can't be read."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv(folder / "taps.csv"), folder / name)
+    with (folder / name).open("r+b") as file:
+        file.seek(4)
+        file.write(b"\xff" * 64)
+    return name
+
+
 def environment(folder, **more):
     """The environment of another process: as ours, but at home in the test's folder."""
     ours = ("PATHVEIL_DEBUG", "PATHVEIL_LEDGER", "XDG_DATA_HOME")

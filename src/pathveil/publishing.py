@@ -187,7 +187,8 @@ def carry_out(
         watch: who accompanies the run.
 
     Raises:
-        ParameterError: if noise that is injected were to be charged.
+        ParameterError: if noise that is injected were to be charged, or the columns of the data,
+            which are looked at before the charge, do not fit; nothing has been spent then.
         LedgerError: if the ledger refuses the charge; nothing has been spent then.
     """
     watch = Watch() if watch is None else watch
@@ -197,16 +198,17 @@ def carry_out(
         raise ParameterError("Injected noise protects nobody: it is not charged to a ledger.")
     parameters = request.parameters
     account.check_affords(parameters.budget, parameters.delta)
+    checked = request.checked()
     _rehearse(request, watch)
     with watch.charging(account, parameters):
         charge = account.charge(parameters.budget, parameters.delta)
     with watch.paid(charge), _noted(charge):
-        return _read_and_publish(request, randomness, watch, charge)
+        return _read_and_publish(checked, randomness, watch, charge)
 
 
 def dry_run(request: Request, watch: Watch) -> None:
     """Read the data as a run would, and forget it: nothing is published, nothing charged."""
-    with _opened(request, watch):
+    with _opened(request, watch, inspect=True):
         pass
 
 
@@ -227,10 +229,10 @@ def _read_and_publish(
 
 
 @contextmanager
-def _opened(request: Request, watch: Watch) -> Iterator[Trajectories]:
+def _opened(request: Request, watch: Watch, *, inspect: bool = False) -> Iterator[Trajectories]:
     with ExitStack() as stack:
         with watch.reading(request) as report:
-            opened = stack.enter_context(request.opened(report))
+            opened = stack.enter_context(request.opened(report, inspect=inspect))
         yield opened
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.commands import environment, finish, publish_arguments
+from tests.commands import damage_rows, environment, finish, publish_arguments
 from tests.warm_processes import WarmParent
 
 import pathveil as pv
@@ -103,7 +103,7 @@ def test_messages_that_can_not_be_printed_are_no_failure(taps):
 
 
 def test_a_failure_that_stderr_does_not_take_is_said_on_stdout(taps):
-    arguments = charged_publish(unit_column="nobody")
+    arguments = charged_publish(taps=damage_rows(taps))
     result = run_in(taps, FULL, "2", "pathveil.raw.engines.engine.read", *arguments)
     assert result.code == 2
     assert "stays charged to 'taps', entry 2." in result.out

@@ -8,11 +8,17 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.commands import edit_certificate, environment, publish_arguments, spawn
+from tests.commands import (
+    damage_rows,
+    edit_certificate,
+    environment,
+    publish_arguments,
+    spawn,
+)
 from tests.end_to_end.test_interrupts import hold, stop
 
 import pathveil as pv
-from pathveil.errors import LedgerError, ParameterError
+from pathveil.errors import InputError, LedgerError, ParameterError
 from pathveil.gate import randomness
 
 LEDGER = ("--ledger", "ledger.db")
@@ -76,6 +82,11 @@ def test_a_run_over_the_limit_is_refused_before_the_data_is_opened(taps, pathvei
         ({"taps": "nowhere.csv"}, "nowhere.csv"),
         ({"dataset": "bikes"}, "no dataset 'bikes'"),
         ({"population": "north"}, "no population 'north'"),
+        ({"unit_column": "nobody"}, "no column 'nobody' for the unit"),
+        ({"location_column": "stop-id"}, "no column 'stop-id' for the location. Did you mean"),
+        ({"latitude_column": "lat"}, "Points need both columns"),
+        ({"encoding": "utf-16"}, "header"),
+        ({"time_format": "%H"}, "must have a day"),
     ],
 )
 @pytest.mark.usefixtures("taps")
@@ -85,9 +96,59 @@ def test_a_public_mistake_costs_nothing(pathveil, refuses, changes, says):
     assert balance(pathveil)["charges"] == 0
 
 
-@pytest.mark.usefixtures("taps")
-def test_a_run_that_fails_later_stays_charged_and_says_so(pathveil):
-    result = pathveil(*charged_publish(unit_column="nobody"))
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"who": [1.5], "when": [1], "where": ["A"]}, "holds floats"),
+        ({"who": ["1"], "when": [[1]], "where": ["A"]}, "must hold numbers"),
+        ({"who": ["1"], "when": [1], "where": [{"a": 1}]}, "can't be read as text"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "stream", "polars", "pandas", "duckdb"])
+def test_a_type_that_can_not_be_read_costs_nothing_in_python(folder, columns, says, kind):
+    import duckdb
+    import polars as pl
+    import pyarrow.parquet as pq
+
+    ledger = pv.Ledger.open("ledger.db")
+    ledger.init("taps", "2")
+    table, more = pa.table(columns), {}
+    source = {
+        "arrow": lambda: table,
+        "stream": lambda: pa.RecordBatchReader.from_batches(table.schema, table.to_batches()),
+        "polars": lambda: pl.from_arrow(table),
+        "pandas": lambda: table.to_pandas(types_mapper=__import__("pandas").ArrowDtype),
+    }.get(kind, lambda: folder / f"taps.{kind}")()
+    if kind == "parquet":
+        pq.write_table(table, source)
+    if kind == "duckdb":
+        more = {"table": "taps"}
+        with duckdb.connect(str(source)) as connection:
+            connection.register("given", table)
+            connection.execute("CREATE TABLE taps AS SELECT * FROM given")
+    with pytest.raises((InputError, ParameterError), match=says):
+        pv.publish(
+            source, epsilon="1", height=2, ledger=ledger.dataset("taps"), universe=pv.Universe("A"),
+            unit="who", order="when", location="where", **more,
+        )  # fmt: skip
+    assert len(entries()) == 2
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_stream_that_can_be_read_once_is_looked_at_and_then_read():
+    ledger = pv.Ledger.open("ledger.db")
+    ledger.init("taps", "2")
+    table = pa.table({"who": [str(n) for n in range(400)], "when": [1] * 400, "where": ["A"] * 400})
+    reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+    release = pv.publish(
+        reader, epsilon="2", height=1, method="full", ledger=ledger.dataset("taps"),
+        universe=pv.Universe("AB"), unit="who", order="when", location="where",
+    )  # fmt: skip
+    assert release.count({"A"}) > 300
+
+
+def test_a_run_that_fails_later_stays_charged_and_says_so(taps, pathveil):
+    result = pathveil(*charged_publish(taps=damage_rows(taps)))
     assert result.code == 2
     begins, said, stays, error = result.err.splitlines()
     assert begins.startswith("Charging ε = 1 to 'taps'. If not a word follows, see `pathveil")
@@ -295,9 +356,10 @@ def test_what_is_broken_is_found_out_before_the_charge_in_python_too(monkeypatch
     counted = {"full": "grow", "calibrated": "measure"}[method]
     monkeypatch.setattr(f"pathveil.publishing.{counted}", lambda *_: 1 / 0)
     request = {"universe": pv.Universe("AB"), "unit": "who", "location": "where"}
+    Path("people.csv").write_text("who,where\n", encoding="utf-8")
     where, reading = {
         "trajectories": (small_database(), {}),
-        "a file": ("nowhere.parquet", request),
+        "a file": ("people.csv", request),
         "a table": (pa.table({"who": ["1"], "where": ["A"]}), request),
     }[source]
     asked = {"epsilon": "1", "height": 2, "method": method, "ledger": ledger.dataset("taps")}
@@ -315,3 +377,86 @@ def test_injected_noise_is_not_charged():
     with pytest.raises(ParameterError, match="protects nobody"):
         pv.publish(small_database(), epsilon="1", height=2, ledger=account, generator=object())
     assert len(entries()) == 2
+
+
+# A ledger that is there, and a run that does not use it
+
+
+def usual_ledger(pathveil):
+    assert pathveil("ledger", "init", "taps", "--limit", "2").code == 0
+
+
+@pytest.mark.usefixtures("week")
+def test_a_run_that_charges_nothing_though_there_is_a_ledger_says_so(pathveil):
+    assert "Nothing is charged" not in pathveil(*publish_arguments(out="before")).err
+    usual_ledger(pathveil)
+    result = pathveil(*publish_arguments())
+    assert result.code == 0
+    assert "warning: Nothing is charged: --dataset is missing, though the ledger" in result.err
+    assert "has 'taps'" in result.err
+    assert "Nothing is charged:" not in pathveil(*publish_arguments(out=None), "--dry-run").err
+
+
+@pytest.mark.usefixtures("week")
+def test_a_ledger_that_requires_it_refuses_a_run_without_a_dataset(pathveil, refuses):
+    usual_ledger(pathveil)
+    assert pathveil("ledger", "require", "--reason", "board").code == 0
+    message = refuses(*publish_arguments(), says="requires that releases are charged")
+    assert "it has 'taps'" in message
+    assert pathveil(*publish_arguments(out=None), "--dry-run").code == 0
+    assert pathveil(*publish_arguments(epsilon="1", dataset="taps")).code == 0  # and still so
+    refuses(*publish_arguments(out="second"), says="requires that releases are charged")
+    assert "board" in pathveil("ledger", "history", "--json").out
+    assert "rule" in pathveil("ledger", "history").out
+    assert pathveil("ledger", "verify").code == 0
+    assert pathveil("ledger", "require", "--off").code == 0
+    assert pathveil(*publish_arguments(out="second")).code == 0
+
+
+# On a terminal
+
+
+def on_a_terminal(folder, answers, *arguments):
+    """Run a command whose stdin and stderr are a terminal, and type; what it showed."""
+    import pty
+    import subprocess
+    import sys
+
+    ours, theirs = pty.openpty()
+    os.write(ours, answers.encode())
+    command = [sys.executable, "-m", "pathveil", *map(str, arguments)]
+    with subprocess.Popen(
+        command, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, cwd=folder,
+        env=environment(folder, TERM="dumb"),
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:  # how a terminal says that the other side is gone
+            pass
+        out = process.stdout.read().decode()
+    os.close(ours)
+    return process.returncode, shown.decode() + out
+
+
+@pytest.mark.parametrize(
+    ("answers", "charges"), [("\nn\n", 0), ("n\n", 1), ("y\ny\n", 1), ("\n\x04", 0)]
+)
+def test_on_a_terminal_a_rehearsal_is_offered_and_the_charge_asked_for(
+    taps, pathveil, answers, charges
+):
+    code, shown = on_a_terminal(taps, answers, *charged_publish())
+    assert code == 0
+    assert "Rehearse first, for nothing" in shown
+    assert ("Publish it, and charge ε = 1 to 'taps'?" in shown) == (answers != "n\n")
+    assert balance(pathveil)["charges"] == charges
+    assert (taps / "out").exists() == bool(charges)
+    assert ("nothing was charged" in shown) == (not charges)
+
+
+def test_with_yes_nothing_is_asked(taps):
+    code, shown = on_a_terminal(taps, "", *charged_publish(), "--yes")
+    assert code == 0
+    assert "Rehearse first" not in shown

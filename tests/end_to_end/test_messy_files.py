@@ -1,6 +1,7 @@
 """The files of two agencies, with every trouble at once, through the command line."""
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -60,11 +61,78 @@ def test_american_files_are_published_packed_too(pathveil):
     assert pathveil("count", "release", "Peña Station", "--json").json()["count"] > 50
 
 
+def table_of(result):
+    """The rows of the rehearsal's table: {what: (number, of what, where)}; "used" has three."""
+    found = {}
+    for line in result.err.splitlines():
+        if line.startswith("│"):
+            what, number, kind, where = (cell.strip() for cell in line.strip("│").split("│"))
+            found[f"{what} {kind}" if what == "used" else what] = (number, kind, where)
+    return found
+
+
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
-def test_every_engine_reads_the_same(pathveil, german, engine):
+def test_the_rehearsal_tells_all_that_is_wrong(pathveil, german, engine, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
     result = pathveil(*GERMAN, *GERMAN_FORM, "--dry-run", "--engine", engine)
     assert result.code == 0
-    assert f"{german.cells + german.times:,} malformed rows of {german.rows:,} rows" in result.err
+    assert result.out == "A dry run: nothing was published, and nothing was charged.\n"
+    lines = Path("fahrten.csv").read_text(encoding="cp1252").splitlines()
+    times = [str(n) for n, line in enumerate(lines, 1) if ";?;" in line]
+    cells = [str(n) for n, line in enumerate(lines, 1) if line.endswith(";")]
+    assert len(times) == german.times
+    assert len(cells) == german.cells
+    table = table_of(result)
+    assert table["read"][:2] == (f"{german.rows:,}", "rows")
+    unread = table["malformed: 'Zeitpunkt' is no number and no time in this format"]
+    assert unread == (str(german.times), "rows", f"at {', '.join(times[:5])}, …")
+    broken = table["malformed: a cell too few or too many, an open quote, or over 1 MB"]
+    assert broken == (str(german.cells), "rows", f"at {', '.join(cells[:5])}, …")
+    assert table["not in the universe: 'Betriebshof Süd'"][:2] == (str(german.unknown), "visits")
+    assert table["occur twice: kept"][:2] == (str(german.twice), "visits")
+    assert table["further forms of ids (7, 07, 7.0): merged"][:2] == (str(german.forms), "ids")
+    used = german.rows - german.cells - german.times - german.unknown
+    assert table["used visits"][0] == f"{used:,}"
+    assert table["used trajectories"][0] == table["used units"][0] == str(german.units)
+    assert table["from"][0] == "2026-03-02 05:30"
+    assert table["to"][0].startswith("2026-03-05")
+
+
+def test_the_rehearsal_names_the_encoding_to_try(pathveil, german):
+    text = Path("fahrten.csv").read_bytes().replace("Länge".encode("cp1252"), b"Laenge")
+    Path("fahrten.csv").write_bytes(text)
+    result = pathveil(*GERMAN, "--time-format", "de", "--dry-run")
+    assert result.code == 0
+    # Those at unknown stops or with an unreadable time are no text either.
+    rows = int(re.search(r"([\d,]+) rows are no text in this encoding", result.err)[1])
+    assert german.accented <= rows <= german.accented + german.unknown + german.times
+    assert "try --encoding windows-1252" in result.err
+
+
+def test_rows_of_other_sources_are_numbered_too(pathveil, folder, monkeypatch):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    monkeypatch.setenv("COLUMNS", "160")
+    (folder / "stops.csv").write_text("location\nA\n", encoding="utf-8")
+    seq = [str(n) for n in range(200)]
+    seq[6], seq[150] = "x", ""
+    who = ["1"] * 199 + [""]
+    table = pa.table({"who": who, "seq": seq, "where": ["A"] * 199 + ["B"]})
+    pq.write_table(table, folder / "taps.parquet", row_group_size=64)
+    result = pathveil("publish", "taps.parquet", "--universe", "stops.csv", "--unit-column", "who",
+                      "--order-column", "seq", "--location-column", "where", "--epsilon", "1",
+                      "--height", "2", "--dry-run")  # fmt: skip
+    told = table_of(result)
+    assert told["malformed: 'seq' is no number and no time in this format"][2] == "at 7, 151"
+    assert told["malformed: 'who' is empty"] == ("1", "rows", "at 200")
+
+
+def test_nothing_of_the_rehearsal_is_kept(pathveil, german, folder):
+    before = {path.name for path in folder.iterdir()}
+    pathveil(*GERMAN, *GERMAN_FORM, "--dry-run", "--json")
+    assert {path.name for path in folder.iterdir()} == before
+    assert german.rows
 
 
 @pytest.mark.parametrize(

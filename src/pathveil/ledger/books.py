@@ -20,6 +20,7 @@ from pathveil.ledger.entries import (
     Entry,
     Event,
     Published,
+    Required,
     exact,
     written_at,
 )
@@ -177,11 +178,13 @@ class Books:
         datasets: by name.
         unused: the charges for which no noise was begun yet, oldest first, `MOST_UNUSED` at most:
             each may pay for one release.
+        required: whether `pathveil publish` needs a dataset to charge.
         charges: every charge, by the number of its entry; empty if it was taken back from totals.
     """
 
     datasets: dict[str, Dataset] = field(default_factory=dict)
     unused: dict[int, None] = field(default_factory=dict)
+    required: bool = False
     charges: dict[int, Payment] = field(default_factory=dict)
 
     @classmethod
@@ -214,12 +217,13 @@ class Books:
         """
         kept = Totals.read(text)
         datasets = {name: Dataset.read(totals) for name, totals in kept.datasets.items()}
-        return cls(datasets, dict.fromkeys(kept.unused))
+        return cls(datasets, dict.fromkeys(kept.unused), kept.required)
 
     def text(self) -> str:
         """All that decides about the next charge, in one spelling; its hash goes into the entry."""
         datasets = {name: dataset.totals() for name, dataset in self.datasets.items()}
-        return Totals(datasets=datasets, unused=tuple(self.unused)).text()
+        unused = tuple(self.unused)
+        return Totals(datasets=datasets, unused=unused, required=self.required).text()
 
     def dataset(self, name: str) -> Dataset:
         """A dataset by name.
@@ -272,6 +276,8 @@ class Books:
             del self.unused[event.charge]
         elif isinstance(event, Published):
             self.unused.pop(event.charge, None)
+        elif isinstance(event, Required):
+            self.required = event.required
 
     def _record(self, entry: Entry, digest: str) -> None:
         """Keep the history, which only a replay knows."""

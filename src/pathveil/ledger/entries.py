@@ -99,7 +99,17 @@ class Published(_Part):
     certificate_sha256: Hash
 
 
-Event = Annotated[Opened | Defined | Charged | Begun | Published, Field(discriminator="kind")]
+class Required(_Part):
+    """From now on `pathveil publish` needs a dataset to charge, or no longer does."""
+
+    kind: Literal["required"] = "required"
+    required: bool
+    reason: str = Field(max_length=500)
+
+
+Event = Annotated[
+    Opened | Defined | Charged | Begun | Published | Required, Field(discriminator="kind")
+]
 
 
 class Entry(_Part):

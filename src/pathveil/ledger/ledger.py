@@ -12,7 +12,7 @@ from pathveil.errors import LedgerError
 from pathveil.ledger.books import Books
 from pathveil.ledger.chain import Chain
 from pathveil.ledger.charges import Account, UnconfirmedError
-from pathveil.ledger.entries import DISJOINT, Defined, Entry, Event, Opened
+from pathveil.ledger.entries import DISJOINT, Defined, Entry, Event, Opened, Required
 from pathveil.ledger.locating import check_name, check_period, check_reason, locate
 from pathveil.ledger.standing import Standing
 from pathveil.ledger.store import NOTHING_ADDED
@@ -141,6 +141,19 @@ class Ledger:
             return rules.model_copy(update=changes)
 
         return self._append(decide, whole=True)
+
+    def require(self, *, required: bool = True, reason: str = "") -> Entry:
+        """Have `pathveil publish` refuse to run without a dataset to charge; an entry too.
+
+        Args:
+            required: False takes it back.
+            reason: why, in up to 500 characters; kept in the ledger.
+
+        Raises:
+            LedgerError: if there is no ledger, or it can't be written.
+        """
+        event = Required(required=required, reason=check_reason(reason))
+        return self._append(lambda _books, _now, _turn: event, whole=True)
 
     def dataset(self, name: str, population: str | None = None) -> "Account":
         """What a run charges: a dataset, or one declared population of it.

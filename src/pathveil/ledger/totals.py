@@ -65,10 +65,14 @@ class Totals(_Part):
     version: Literal[1] = 1
     datasets: dict[Name, DatasetTotals]
     unused: tuple[int, ...] = Field(description="Charges for which no noise was begun.")
+    required: bool = Field(default=False, description="Whether a release must be charged.")
 
     def text(self) -> str:
-        """The canonical JSON."""
-        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        """The canonical JSON; without what earlier versions did not know, where it says nothing."""
+        values = self.model_dump(mode="json")
+        if not self.required:
+            del values["required"]
+        return json.dumps(values, sort_keys=True, separators=(",", ":"))
 
     @classmethod
     def read(cls, text: str) -> "Totals":

@@ -20,6 +20,7 @@ _READING = 0.7  # of the time, the rest is bounding; about
 
 if TYPE_CHECKING:
     from pathveil.raw.bounding import BoundedTrajectories
+    from pathveil.raw.inspection import Findings
     from pathveil.raw.partitioning import Partitions
 
 
@@ -41,6 +42,7 @@ class ReadingReport:
         visits_past_the_grid: visits cut off because their trajectory outlasts the time grid.
         unit_forms_merged: in how many further forms units' ids are written (``7`` and ``07``); each
             was taken for the unit it is a form of.
+        findings: more of it, after a rehearsal; else None.
     """
 
     columns: Columns
@@ -52,6 +54,7 @@ class ReadingReport:
     visits_past_the_grid: int = 0
     unreadable_orders: int = 0
     unit_forms_merged: int = 0
+    findings: "Findings | None" = None
 
     def __repr__(self) -> str:
         return "ReadingReport(<private>)"
@@ -101,13 +104,16 @@ def read(
     universe: Universe | str,
     reading: Reading,
     report: Report | None = None,
+    *,
+    inspect: bool = False,
 ) -> TrajectoryDatabase:
-    """`read_trajectories`, by a value that has all choices."""
+    """`read_trajectories`, by a value that has all choices; ``inspect`` has more to report."""
     check_universe(universe)
     opened = open_source(
         source, query=reading.query, table=reading.table, encoding=reading.encoding
     )
     plan = ReadingPlan.of(opened, universe, reading)
+    plan = plan.inspected() if inspect else plan
     bounded, partitions, locations = attempt(
         lambda: _bounded(opened, plan), f"The rows of {opened.label} can't be read."
     )
@@ -123,6 +129,7 @@ def read(
                 visits_past_the_grid=bounded.past_the_grid,
                 unreadable_orders=partitions.unordered,
                 unit_forms_merged=bounded.merged_forms,
+                findings=None if plan.inspection is None else plan.inspection.findings(),
             )
         )
     # How many pairs a private universe makes is nobody's business: it is not checked.
@@ -161,7 +168,7 @@ def _bounded(
         return steps.bound(visits, size)
 
     with portion(0, _READING):
-        partitions = Partitions(list(in_threads(read, source.pieces(plan.columns))))
+        partitions = Partitions(list(in_threads(read, plan.pieces(source))))
     code_of = labels.codes() if is_open else None
     size = len(plan.universe) if code_of is None else len(code_of)
     parts = []

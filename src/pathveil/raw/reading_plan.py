@@ -5,21 +5,25 @@ source that is open. Every engine reads by such a plan, and `steps` carries it o
 alike.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pathveil.core.preparations import DISCOVER
 from pathveil.errors import ParameterError, did_you_mean
 from pathveil.raw.database import check_max_trajectories
 from pathveil.raw.sources.columns import Columns, check_points, choose_columns
 from pathveil.raw.sources.notation import Writing
-from pathveil.raw.sources.raw_rows import Source
+from pathveil.raw.sources.raw_rows import RawRows, Source
 from pathveil.raw.sources.text_file import DEFAULT_ENCODING, check_encoding
 from pathveil.raw.sources.time_formats import ISO, TimeFormat
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.trip_rules import TripRules
 from pathveil.universe.universe import Universe
+
+if TYPE_CHECKING:
+    from pathveil.raw.inspection import Inspection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +197,7 @@ class ReadingPlan:
         time_grid: the public slots of time; None if the visits have no times.
         max_trajectories_per_unit: c.
         seed: of the sample of a unit's trajectories; None for a fresh one.
+        inspection: who looks on, in a rehearsal; else None.
     """
 
     columns: Columns
@@ -202,6 +207,18 @@ class ReadingPlan:
     time_grid: TimeGrid | None
     max_trajectories_per_unit: int
     seed: int | None
+    inspection: "Inspection | None" = None
+
+    def pieces(self, source: Source) -> Iterator[Callable[[], RawRows]]:
+        """The rows of a source, piece by piece."""
+        pieces = source.pieces(self.columns)
+        return pieces if self.inspection is None else self.inspection.numbered(pieces)
+
+    def inspected(self) -> "ReadingPlan":
+        """The same plan, with somebody who looks on."""
+        from pathveil.raw.inspection import Inspection
+
+        return replace(self, inspection=Inspection(self.columns))
 
     @classmethod
     def of(cls, source: Source, universe: Universe | str, reading: Reading) -> "ReadingPlan":

@@ -7,6 +7,7 @@ argument for the sensitivity (`bounding`) is one argument.
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from pathveil.raw.visit_times import TimedLocator, VisitTimes
 from pathveil.times.trip_rules import TripRules
 from pathveil.universe.universe import Universe
 
+if TYPE_CHECKING:
+    from pathveil.raw.inspection import Inspection
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class VisitSteps:
@@ -32,6 +36,7 @@ class VisitSteps:
         rules: how a unit's visits become trajectories.
         max_trajectories_per_unit: c.
         seed: of the sample of a unit's trajectories.
+        inspection: who looks on, in a rehearsal; else None.
     """
 
     locator: Locator | None
@@ -39,6 +44,7 @@ class VisitSteps:
     rules: TripRules
     max_trajectories_per_unit: int
     seed: int
+    inspection: "Inspection | None" = None
 
     @classmethod
     def of(cls, plan: ReadingPlan) -> "VisitSteps":
@@ -49,7 +55,8 @@ class VisitSteps:
             locator = locator_of(plan.universe, by_point=plan.rules.by_point)
             locator = locator if times is None else TimedLocator(locator, times)
         seed = fresh_seed() if plan.seed is None else plan.seed
-        return cls(locator, times, plan.rules, plan.max_trajectories_per_unit, seed)
+        cap = plan.max_trajectories_per_unit
+        return cls(locator, times, plan.rules, cap, seed, plan.inspection)
 
     @property
     def is_sample(self) -> bool:
@@ -59,9 +66,11 @@ class VisitSteps:
     def with_instants(self, rows: RawRows) -> RawRows:
         """The same rows, their order as instants where the rules need instants."""
         if self.times is not None:
-            return self.times.at_instants(rows)
-        if self.rules.split.kind != "none":
-            return at_instants(rows, self.rules.time_zone)
+            rows = self.times.at_instants(rows)
+        elif self.rules.split.kind != "none":
+            rows = at_instants(rows, self.rules.time_zone)
+        if self.inspection is not None:
+            self.inspection.look(rows, self.locator, exact_units=self.rules.exact_units)
         return rows
 
     def encode(self, rows: RawRows) -> EncodedPiece:
@@ -77,6 +86,12 @@ class VisitSteps:
             visits: all visits of each of these units.
             universe_size: |L|.
         """
+        bounded = self._bound(visits, universe_size)
+        if self.inspection is not None:
+            self.inspection.look_at_units(visits, bounded)
+        return bounded
+
+    def _bound(self, visits: Visits, universe_size: int) -> BoundedTrajectories:
         visits = split_visits(visits, self.rules)
         if self.is_sample:
             visits = in_random_order(visits, self.seed)

@@ -147,6 +147,9 @@ def _columns_of(entry: "Entry", books: "Books") -> tuple[str, str, str]:
         return "noise", "", f"of entry {event.charge}"
     if event.kind == "published":
         return "release", "", f"of entry {event.charge}"
+    if event.kind == "required":
+        reason = f": {event.reason}" if event.reason else ""
+        return "rule", "", f"publish {'must' if event.required else 'need not'} charge{reason}"
     return "opened", "", ""
 
 
@@ -257,6 +260,28 @@ def amend(
         reason=reason or "",
     )
     _say_changed(f"Dataset {name!r} is changed", entry, json=json)
+
+
+@ledger.command()
+def require(
+    *,
+    off: Annotated[bool, typer.Option("--off", help="Take it back.")] = False,
+    reason: Annotated[
+        str | None, typer.Option(help="Why, and who decided it; kept in the ledger for ever.")
+    ] = None,
+    where: shared.LedgerAddress = None,
+    json: shared.Json = False,
+) -> None:
+    """Have `pathveil publish` refuse to run without `--dataset`: nothing is published uncharged.
+
+    It holds for whoever uses this ledger: the file in the usual place, or what `PATHVEIL_LEDGER`
+    names. Without it, such a run says that nothing is charged. The rule is an entry too.
+
+    Example: `pathveil ledger require --reason "board, 12 March"`
+    """
+    entry = _open(where).require(required=not off, reason=reason or "")
+    rule = "Publishing need not be charged" if off else "Publishing must be charged to a dataset"
+    _say_changed(rule, entry, json=json)
 
 
 @ledger.command()

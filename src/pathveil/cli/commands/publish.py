@@ -13,6 +13,7 @@ from pathveil.cli.options import engines, reading, shared, signing, trips
 from pathveil.cli.options.charging import LedgerOptions
 
 if TYPE_CHECKING:
+    from pathveil.ledger.charges import Account
     from pathveil.raw.engines.request import Request
 
 
@@ -93,6 +94,16 @@ def publish(
             rich_help_panel="The ledger",
         ),
     ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes",
+            "-y",
+            help="Do not ask. On a terminal, a run that charges offers a rehearsal first "
+            "(--dry-run), and asks before it charges; in a script nothing is asked.",
+            rich_help_panel="The ledger",
+        ),
+    ] = False,
     json: shared.Json = False,
 ) -> None:
     """Publish trajectories under ε-differential privacy.
@@ -161,9 +172,12 @@ def publish(
         **asdict(counting),
     )
     _say_choices(request)
-    account = charging.account(source, is_remote=counting.master is not None)
+    account = charging.account(source, is_remote=counting.master is not None, is_rehearsal=dry_run)
     if dry_run or out is None:
         dry_run_of(request, Terminal())
+        _print_dry_run(json=json)
+        return
+    if account is not None and not yes and not _is_agreed(request, account):
         _print_dry_run(json=json)
         return
     with reserve(out, request.parameters.universe_size) as reserved:
@@ -171,6 +185,34 @@ def publish(
         watch = Terminal(reserved, csv=csv, signer=owner)
         release = carry_out(request, Randomness(), account, watch)
     print_summary(release, out, json=json)
+
+
+def _is_agreed(request: "Request", account: "Account") -> bool:
+    """On a terminal: offer a rehearsal, and ask before ε is charged. A script is not asked."""
+    import sys
+
+    from pathveil.cli.terminal import Terminal
+    from pathveil.publishing import dry_run as dry_run_of
+
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    budget = request.parameters.budget
+    account.check_affords(budget, request.parameters.delta)
+    checked = request.checked()
+    if not _asked("Rehearse first, for nothing: read the data and see what is dropped? [Y/n] "):
+        return True
+    dry_run_of(checked, Terminal())
+    return _asked(f"Publish it, and charge ε = {budget} to {account.name!r}? [Y/n] ")
+
+
+def _asked(question: str) -> bool:
+    """Whether the answer is yes, or nothing; an end of the input is no."""
+    import sys
+
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    answer = sys.stdin.readline()
+    return bool(answer) and answer.strip().casefold() in ("", "y", "yes", "j", "ja")
 
 
 def _say_choices(request: "Request") -> None:

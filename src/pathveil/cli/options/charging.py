@@ -20,7 +20,7 @@ class LedgerOptions:
     dataset: Annotated[
         str | None,
         typer.Option(
-            help="Charge ε to this dataset of the ledger, before the data is opened, and refuse "
+            help="Charge ε to this dataset of the ledger, before the first row is read, and refuse "
             "a run over its limit. The name is printed on the certificate.",
             autocompletion=completion.ledger_datasets,
             rich_help_panel=_PANEL,
@@ -44,11 +44,16 @@ class LedgerOptions:
         ),
     ] = None
 
-    def account(self, source: str, *, is_remote: bool = False) -> "Account | None":
+    def account(
+        self, source: str, *, is_remote: bool = False, is_rehearsal: bool = False
+    ) -> "Account | None":
         """What a run will charge; None if it names neither a ledger nor a dataset.
 
         A file that is not there is refused now: no row of it is needed to know that. A remote
         input (a cluster's) is looked for when it is read.
+
+        Raises:
+            ParameterError: if a ledger is named and no dataset, or the usual ledger requires one.
         """
         from pathveil.cli.options.reading import check_there
         from pathveil.errors import ParameterError
@@ -59,9 +64,42 @@ class LedgerOptions:
                     "Say which dataset of the ledger is charged: --dataset NAME. (A ledger comes "
                     "from --ledger or PATHVEIL_LEDGER; to publish without one, leave both out.)"
                 )
+            if not is_rehearsal:
+                _check_uncharged()
             return None
         from pathveil.ledger.ledger import Ledger
 
         if not is_remote:
             check_there(source)
         return Ledger.open(self.ledger).dataset(self.dataset, self.population)
+
+
+def _check_uncharged() -> None:
+    """A run that charges nothing, though there is a ledger: say so, or refuse it if that was asked.
+
+    Raises:
+        ParameterError: if the ledger requires a dataset.
+        LedgerError: if it can't be read: what it requires is not known then.
+    """
+    from pathveil.cli.console import stderr_console
+    from pathveil.errors import ParameterError
+    from pathveil.ledger.ledger import Ledger
+    from pathveil.ledger.locating import default_file
+
+    file = default_file().expanduser()
+    if not file.exists():
+        return
+    books = Ledger.open(file).standing().books
+    named = ", ".join(map(repr, books.datasets))
+    if books.required:
+        raise ParameterError(
+            f"The ledger {file} requires that releases are charged (`pathveil ledger require`): "
+            f"say which dataset with --dataset NAME; it has {named}. Nothing was read."
+        )
+    stderr_console().print(
+        f"warning: Nothing is charged: --dataset is missing, though the ledger {file} has {named}. "
+        "`pathveil ledger require` refuses such runs.",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )

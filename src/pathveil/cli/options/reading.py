@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pathveil.raw.database import TrajectoryDatabase
+    from pathveil.raw.inspection import Findings
     from pathveil.raw.reading import ReadingReport, Report
     from pathveil.raw.reading_plan import Reading
     from pathveil.raw.sources.columns import Columns
@@ -140,6 +141,15 @@ def _tell(report: "ReadingReport", console: "Console", *, timed: bool) -> None:
         highlight=False,
         markup=False,
     )
+    if report.findings is not None:
+        _tell_findings(report, report.findings, console, timed=timed)
+    else:
+        _tell_dropped(report, console, timed=timed)
+    for advice in _advice(report):
+        console.print(advice, highlight=False, markup=False, soft_wrap=True)
+
+
+def _tell_dropped(report: "ReadingReport", console: "Console", *, timed: bool) -> None:
     dropped = {
         "malformed rows": report.malformed_rows,
         f"visits outside the universe{' or the time grid' if timed else ''}": (
@@ -163,17 +173,89 @@ def _tell(report: "ReadingReport", console: "Console", *, timed: bool) -> None:
             highlight=False,
             soft_wrap=True,
         )
-    for advice in _advice(report):
-        console.print(advice, highlight=False, markup=False, soft_wrap=True)
+
+
+def _tell_findings(
+    report: "ReadingReport", findings: "Findings", console: "Console", *, timed: bool
+) -> None:
+    """One table: what is used, what is dropped and why. Each number says what it counts."""
+    from rich.table import Table
+
+    from pathveil.cli.console import visible
+
+    table = Table(title="What a run would read: exact numbers, for you alone", title_justify="left")
+    table.add_column("")
+    table.add_column("", justify="right")
+    table.add_column("of what")
+    table.add_column("where", overflow="fold")
+    for what, number, kind, where in _findings(report, findings, timed=timed):
+        table.add_row(visible(what), number, kind, where)
+    console.print(table, highlight=False, markup=False)
+
+
+def _findings(
+    report: "ReadingReport", findings: "Findings", *, timed: bool
+) -> "Iterator[tuple[str, str, str, str]]":
+    yield "read", f"{report.rows:,}", "rows", ""
+    for trouble in findings.troubles:
+        column = "" if trouble.column is None else f"{trouble.column!r} "
+        more = ", …" if trouble.rows > len(trouble.first) else ""
+        places = ", ".join(f"{number:,}" for number in trouble.first) + more
+        what = f"malformed: {column}{trouble.reason}"
+        yield what, f"{trouble.rows:,}", "rows", f"at {places}"
+    told = sum(trouble.rows for trouble in findings.troubles)
+    if report.malformed_rows > told:
+        yield "malformed: items of lists", f"{report.malformed_rows - told:,}", "items", ""
+    unknown = sum(number for _, number in findings.unknown)
+    for label, number in findings.unknown:
+        yield f"not in the universe: {label[:60]!r}", f"{number:,}", "visits", ""
+    if findings.unknown_labels > len(findings.unknown):
+        others = findings.unknown_labels - len(findings.unknown)
+        yield f"not in the universe: {others:,} further labels", "", "", ""
+    rest = report.visits_outside_universe - unknown
+    if rest and findings.unknown_labels <= len(findings.unknown):
+        yield (
+            f"outside the {'time grid or the ' if timed else ''}universe",
+            f"{rest:,}",
+            "visits",
+            "",
+        )
+    for what, number, kind in (
+        ("over the cap per unit", report.trajectories_over_the_cap, "trajectories"),
+        ("past the end of the time grid", report.visits_past_the_grid, "visits"),
+        ("repeat the visit before", report.repeats_collapsed, "visits"),
+        ("occur twice: kept", findings.twice, "visits"),
+        ("further forms of ids (7, 07, 7.0): merged", report.unit_forms_merged, "ids"),
+    ):
+        if number:
+            yield what, f"{number:,}", kind, ""
+    yield "used", f"{findings.visits:,}", "visits", ""
+    yield "used", f"{findings.trajectories:,}", "trajectories", ""
+    yield "used", f"{findings.units:,}", "units", ""
+    if findings.period is not None:
+        yield "from", _moment(findings.period[0]), "", ""
+        yield "to", _moment(findings.period[1]), "", ""
+
+
+def _moment(seconds: int) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def _advice(report: "ReadingReport") -> "Iterator[str]":
     """What to look at when much was dropped; as exact as the numbers, and for the same eyes."""
     if report.unreadable_orders:
-        yield (
-            f"{report.unreadable_orders:,} rows: {report.columns.order!r} is neither a number nor "
-            "an ISO 8601 time, such as 2026-03-02T07:58:10."
+        form = report.columns.written.time_format
+        wanted = (
+            "neither a number nor an ISO 8601 time, such as 2026-03-02T07:58:10; --time-format de, "
+            "us or uk reads 02.03.2026 07:58, 3/2/2026 7:58 AM or 02/03/2026 07:58"
+            if form is None
+            else f"no time in the format {form.name}"
         )
+        yield f"{report.unreadable_orders:,} rows: {report.columns.order!r} is {wanted}."
+    if report.findings is not None:
+        yield from _advice_on_text(report.findings)
     outside = report.visits_outside_universe
     if 2 * outside > report.rows:
         yield (
@@ -182,3 +264,22 @@ def _advice(report: "ReadingReport") -> "Iterator[str]":
         )
     if 0 < report.rows <= report.malformed_rows + outside:
         yield "No visit is left: the release is empty. --dry-run rehearses for nothing."
+
+
+def _advice_on_text(findings: "Findings") -> "Iterator[str]":
+    from pathveil.raw.inspection import NO_DEGREES, NO_TEXT
+
+    spoiled = dict.fromkeys((NO_TEXT, NO_DEGREES), 0)
+    for trouble in findings.troubles:
+        if trouble.reason in spoiled:
+            spoiled[trouble.reason] += trouble.rows
+    if spoiled[NO_TEXT]:
+        yield (
+            f"{spoiled[NO_TEXT]:,} rows are no text in this encoding: if Windows or Excel wrote "
+            "the file, try --encoding windows-1252."
+        )
+    if spoiled[NO_DEGREES]:
+        yield (
+            f"{spoiled[NO_DEGREES]:,} rows have no degrees: if decimals stand behind a comma, try "
+            "--decimal-comma."
+        )

@@ -173,7 +173,7 @@ class DuckDbCounter(SqlCounter):
             return encoded, write_runs(encoded, form)
 
         try:
-            for piece, runs in in_threads(read, source.pieces(plan.columns)):
+            for piece, runs in in_threads(read, plan.pieces(source)):
                 self.dropped.rows += piece.rows
                 self.dropped.malformed += piece.malformed
                 self.dropped.unordered += piece.unordered

@@ -19,8 +19,9 @@ from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
 from pathveil.raw.engines.sql_counter import SqlCounter
 from pathveil.raw.reading import ReadingReport, Report, read
 from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe
-from pathveil.raw.sources.databases.addresses import named_database
-from pathveil.raw.sources.opening import open_source, parquet_files, refuse_encoding
+from pathveil.raw.sources.databases.addresses import file_of, named_database
+from pathveil.raw.sources.opening import Opened, open_source, parquet_files, refuse_encoding
+from pathveil.raw.sources.raw_rows import Source
 from pathveil.raw.sources.spark_table import SparkTable, is_spark_frame
 from pathveil.universe.universe import Universe
 
@@ -117,6 +118,8 @@ class Engine:
         height: int,
         reading: Reading | None = None,
         report: Report | None = None,
+        *,
+        inspect: bool = False,
     ) -> Iterator[Trajectories]:
         """Read a source, and forget it when the block ends, well or not.
 
@@ -127,6 +130,7 @@ class Engine:
             height: h.
             reading: how it is read; None if it is read already.
             report: called with what was dropped. Spark does not tell.
+            inspect: whether to find out more to report, in a rehearsal.
         """
         if isinstance(source, TrajectoryDatabase | SqlCounter):
             yield source
@@ -134,16 +138,40 @@ class Engine:
         if reading is None:
             raise ParameterError("Say how the trajectories are to be read.")
         if self.name == MEMORY:
-            yield read(source, universe, reading, report)
+            yield read(source, universe, reading, report, inspect=inspect)
             return
         check_universe(universe)
         counting = (
-            self._duckdb(source, universe, height, reading, report)
+            self._duckdb(source, universe, height, reading, report, inspect=inspect)
             if self.name == DUCKDB
             else self._spark(source, universe, height, reading)
         )
         with counting as counter:
             yield counter
+
+    def check(self, source: Any, universe: Any, reading: Reading) -> Any:
+        """Open a source and refuse it by its header or schema; no row is looked at.
+
+        Names and types of columns are no facts about people, so this may be done, and what it says
+        be told, before anything is charged. What can be read once only is left alone (a pipe), and
+        so is a cluster's table, which takes a session.
+
+        Returns:
+            The source to read.
+        """
+        if is_read(source) or (self.name == SPARK and not is_spark_frame(source)):
+            return source
+        if isinstance(source, str | os.PathLike) and _is_stream(source):
+            return source
+        check_universe(universe)
+        if is_spark_frame(source):
+            refuse_encoding(reading.encoding)
+            opened: Source = SparkTable(source)
+        else:
+            opened = _open(source, reading)
+        opened.check(ReadingPlan.of(opened, universe, reading).columns)
+        is_named = isinstance(source, str | os.PathLike) or is_spark_frame(source)
+        return source if is_named else Opened(opened)
 
     @contextmanager
     def _duckdb(
@@ -153,16 +181,17 @@ class Engine:
         height: int,
         reading: Reading,
         report: Report | None,
+        *,
+        inspect: bool,
     ) -> Iterator[SqlCounter]:
         from pathveil.raw.engines.duckdb_counter import DuckDbCounter
 
-        opened = open_source(
-            source, query=reading.query, table=reading.table, encoding=reading.encoding
-        )
+        opened = _open(source, reading)
         plan = ReadingPlan.of(opened, universe, reading)
+        plan = plan.inspected() if inspect else plan
         with DuckDbCounter(opened, plan, height, memory=self.memory, spill=self.spill) as counter:
             if report is not None:
-                report(_as_report(counter.dropped, plan.columns))
+                report(_as_report(counter.dropped, plan))
             yield counter
 
     @contextmanager
@@ -178,6 +207,19 @@ class Engine:
             plan = ReadingPlan.of(table, universe, reading)
             with SparkCounter(table, plan, height) as counter:
                 yield counter
+
+
+def _open(source: Any, reading: Reading) -> Source:
+    return open_source(source, query=reading.query, table=reading.table, encoding=reading.encoding)
+
+
+def _is_stream(source: str | os.PathLike[str]) -> bool:
+    """Whether a path is something that would be used up by looking at it."""
+    try:
+        path = file_of(os.fspath(source))
+        return path is not None and path.exists() and not (path.is_file() or path.is_dir())
+    except (OSError, ValueError, PathveilError):
+        return False  # opening it will say what is wrong
 
 
 def is_read(source: Any) -> bool:
@@ -226,9 +268,9 @@ def unsupported(parameters: Parameters, name: str = DUCKDB) -> str | None:
     return None
 
 
-def _as_report(dropped: "Dropped", columns: Any) -> ReadingReport:
+def _as_report(dropped: "Dropped", plan: ReadingPlan) -> ReadingReport:
     return ReadingReport(
-        columns=columns,
+        columns=plan.columns,
         rows=dropped.rows,
         malformed_rows=dropped.malformed,
         visits_outside_universe=dropped.outside,
@@ -237,6 +279,7 @@ def _as_report(dropped: "Dropped", columns: Any) -> ReadingReport:
         visits_past_the_grid=dropped.past_the_grid,
         unreadable_orders=dropped.unordered,
         unit_forms_merged=dropped.merged_forms,
+        findings=None if plan.inspection is None else plan.inspection.findings(),
     )
 
 

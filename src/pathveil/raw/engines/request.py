@@ -6,7 +6,7 @@ It is made before anything is charged or opened, and everything after it is told
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pathveil.core.budget import Budget
@@ -86,11 +86,26 @@ class Request:
         )
         return cls(source, universe, reading, parameters, chosen)
 
+    def checked(self) -> "Request":
+        """The same request, once the header or schema of its source is found to fit it.
+
+        Raises:
+            ParameterError: if a column is not there, or can't play its role.
+            InputError: if the source can't be opened, or a type can't be read.
+        """
+        if self.reading is None:
+            return self
+        return replace(self, source=self.engine.check(self.source, self.universe, self.reading))
+
     @contextmanager
-    def opened(self, report: Report | None = None) -> Iterator[Trajectories]:
+    def opened(
+        self, report: Report | None = None, *, inspect: bool = False
+    ) -> Iterator[Trajectories]:
         """Read the trajectories, and forget them when the block ends, well or not."""
         height = self.parameters.height
-        with self.engine.open(self.source, self.universe, height, self.reading, report) as opened:
+        with self.engine.open(
+            self.source, self.universe, height, self.reading, report, inspect=inspect
+        ) as opened:
             yield opened
 
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.errors import InputError, ParameterError
+from pathveil.errors import InputError
 from pathveil.raw.engines.protocol import ExactCounts
 from pathveil.raw.engines.spark_session import ask_spark, tell_spark
 from pathveil.raw.engines.sql_counter import (
@@ -64,12 +64,7 @@ class SparkCounter(SqlCounter):
 
     def __init__(self, source: SparkTable, plan: ReadingPlan, height: int) -> None:
         super().__init__(plan, height)
-        if not plan.is_list and plan.columns.order is None:
-            raise ParameterError(
-                "Rows of a Spark table have no order; name the column that orders the visits with "
-                "order=… or --order-column."
-            )
-        source.check_columns(plan.columns)
+        source.check(plan.columns)
         form = RunForm.of(source, plan)
         steps = VisitSteps.of(plan)
         self._session = source.frame.sparkSession

@@ -29,6 +29,20 @@ def table_pieces(table: Any, columns: Columns) -> Iterator[Callable[[], RawRows]
         yield partial(rows_of, batch, columns)
 
 
+def check_types(schema: Any, columns: Columns) -> None:
+    """Refuse columns by their Arrow types: what rows of these types would be refused for.
+
+    Raises:
+        InputError: if a type can't be read.
+    """
+    import pyarrow as pa
+
+    known = [name for name in columns.used if name in schema.names]
+    if len(known) == len(columns.used):
+        fields = [pa.field(name, schema.field(name).type) for name in known]
+        rows_of(pa.RecordBatch.from_pylist([], schema=pa.schema(fields)), columns)
+
+
 def is_list_type(kind: Any) -> bool:
     """Whether an Arrow type is a list of one type of items, whatever its layout."""
     import pyarrow as pa
@@ -135,6 +149,10 @@ class ArrowStream:
     def showable(self, universe: Universe | None, wanted: Sequence[str]) -> bool:  # noqa: ARG002
         """A table's column names are not a row of data."""
         return True
+
+    def check(self, columns: Columns) -> None:
+        """By the types of the stream."""
+        check_types(self._stream.schema, columns)
 
     def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
         """Yield the stream's batches in slices, in their order."""

@@ -66,6 +66,9 @@ class CsvFile:
             return False
         return resembles_columns(self.names, wanted)
 
+    def check(self, columns: Columns) -> None:
+        """Cells are text, of which any can be read."""
+
     def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
         """Yield the rows of one block of lines after the other."""
         from pathveil.raw.sources.csv_lines import line_blocks
@@ -83,7 +86,8 @@ def _header_size(head: bytes, path: Path) -> int:
     ends = [head.find(end) + 1 for end in (b"\n", b"\r") if end in head]
     if not ends and len(head) == _MAX_HEADER:
         raise InputError(f"The file {path} has no header: its first line does not end.")
-    return min(ends, default=len(head))
+    end = min(ends, default=len(head))
+    return end + 1 if head[end - 1 : end + 1] == b"\r\n" else end
 
 
 def _decode(header: bytes, path: Path) -> str:
@@ -130,4 +134,6 @@ def _parse(
         location=NO_TEXTS if columns.location is None else texts[columns.location],
         unreadable=too_long + malformed,
         points=points,
+        too_long=too_long,
+        in_lines=True,
     )

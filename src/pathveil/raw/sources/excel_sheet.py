@@ -83,6 +83,9 @@ class ExcelSheet:
             return False
         return resembles_columns(self.names, wanted)
 
+    def check(self, columns: Columns) -> None:
+        """Cells are text, of which any can be read."""
+
     def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
         """Yield the rows in slices. One without any cell is no row."""
         positions = [self.names.index(name) for name in columns.used]

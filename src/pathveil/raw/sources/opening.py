@@ -1,6 +1,7 @@
 """Find out what a source is: by its first bytes and its name, or by what it can export."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ def open_source(
             without a database, or an encoding without a CSV file.
         InputError: if it is none of these, or can't be opened.
     """
+    if isinstance(source, Opened):
+        return source.source
     if isinstance(source, str | os.PathLike):
         named = named_database(source) if isinstance(source, str) else None
         if named is not None:
@@ -61,6 +64,13 @@ def open_source(
     if type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "iloc"):
         return PandasFrame(source)
     return ArrowStream(source)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Opened:
+    """A source that is open already: what can be exported once only is not opened twice."""
+
+    source: Source
 
 
 def refuse_encoding(encoding: str) -> None:

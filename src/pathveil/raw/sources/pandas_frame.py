@@ -17,7 +17,13 @@ from uuid import UUID
 import numpy as np
 
 from pathveil.errors import InputError
-from pathveil.raw.sources.arrow_table import PIECE_ROWS, UNREADABLE, is_list_type, table_pieces
+from pathveil.raw.sources.arrow_table import (
+    PIECE_ROWS,
+    UNREADABLE,
+    check_types,
+    is_list_type,
+    table_pieces,
+)
 from pathveil.raw.sources.columns import Columns
 from pathveil.raw.sources.raw_rows import RawRows, attempt
 from pathveil.raw.sources.text_values import LARGEST_EXACT_FLOAT
@@ -43,21 +49,19 @@ class PandasFrame:
 
     def is_list(self, column: str) -> bool:
         """Whether the column's dtype is a list: an Arrow dtype; ``object`` does not say."""
-        return not self._is_object(column) and is_list_type(self._column(column).type)
+        return not self._is_object(column) and is_list_type(self.column(column).type)
 
     def showable(self, universe: Universe | None, wanted: Sequence[str]) -> bool:  # noqa: ARG002
         """A frame's column names are not a row of data."""
         return True
 
-    def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
-        """Yield slices of the frame, in its order.
+    def check(self, columns: Columns) -> None:
+        """By the dtypes.
 
         Raises:
             InputError: if the locations' dtype leaves open whether a row is a visit or a list, and
-                no order column tells that it is a visit.
+                no order column tells that it is a visit; or a type can't be read.
         """
-        import pyarrow as pa
-
         location = columns.location
         if location is not None and columns.order is None and self._is_object(location):
             raise InputError(
@@ -66,8 +70,18 @@ class PandasFrame:
                 "astype('string'), or to lists with astype(pandas.ArrowDtype(pyarrow.list_("
                 "pyarrow.string()))); or name the order column, if a row is a visit."
             )
-        table = pa.table({name: self._column(name) for name in columns.used})
-        yield from table_pieces(table, columns)
+        check_types(_table(PandasFrame(self._frame.iloc[:0]), columns).schema, columns)
+
+    def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
+        """Yield slices of the frame, in its order."""
+        self.check(columns)
+        yield from table_pieces(_table(self, columns), columns)
+
+    def column(self, name: str) -> Any:
+        """A column as Arrow."""
+        if name not in self._converted:
+            self._converted[name] = attempt(lambda: _converted(self._series(name)), UNREADABLE)
+        return self._converted[name]
 
     def _is_object(self, name: str) -> bool:
         return _says_nothing(self._series(name).dtype)
@@ -75,10 +89,11 @@ class PandasFrame:
     def _series(self, name: str) -> Any:
         return self._frame.iloc[:, self.names.index(name)]
 
-    def _column(self, name: str) -> Any:
-        if name not in self._converted:
-            self._converted[name] = attempt(lambda: _converted(self._series(name)), UNREADABLE)
-        return self._converted[name]
+
+def _table(frame: PandasFrame, columns: Columns) -> Any:
+    import pyarrow as pa
+
+    return pa.table({name: frame.column(name) for name in columns.used})
 
 
 def _says_nothing(dtype: Any) -> bool:

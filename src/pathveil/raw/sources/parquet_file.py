@@ -7,7 +7,12 @@ from typing import Any
 
 from pathveil.errors import InputError
 from pathveil.progress_reports import report_progress
-from pathveil.raw.sources.arrow_table import PIECE_ROWS, is_list_type, table_pieces
+from pathveil.raw.sources.arrow_table import (
+    PIECE_ROWS,
+    check_types,
+    is_list_type,
+    table_pieces,
+)
 from pathveil.raw.sources.columns import Columns
 from pathveil.raw.sources.raw_rows import RawRows, attempt
 from pathveil.universe.universe import Universe
@@ -54,6 +59,11 @@ class ParquetFiles:
         """A Parquet schema is never a row of data."""
         return True
 
+    def check(self, columns: Columns) -> None:
+        """By the types of every file."""
+        for file in self._files:
+            check_types(file.schema, columns)
+
     def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
         """Yield the rows in batches, file by file. Row groups of any size are never whole here."""
         for number, file in enumerate(self._files):
@@ -76,6 +86,16 @@ class _OneFile:
         self._partitions = {key: value for key, value in partitions.items() if key not in stored}
         self.names: list[str] = [*stored, *self._partitions]
         self.rows = 0  # known once it is opened
+
+    @property
+    def schema(self) -> Any:
+        """The Arrow types of its columns, partitions among them."""
+        import pyarrow as pa
+
+        schema = self._schema
+        for name in self._partitions:
+            schema = schema.append(pa.field(name, pa.string()))
+        return schema
 
     def is_list(self, column: str) -> bool:
         return column not in self._partitions and is_list_type(self._schema.field(column).type)

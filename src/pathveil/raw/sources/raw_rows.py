@@ -56,6 +56,9 @@ class RawRows:
             in long form.
         unreadable: how many further rows the source could not tell apart into cells.
         points: where each row was, if rows give coordinates; ``location`` is empty then.
+        too_long: how many of the unreadable ones were lines before these, too long to keep.
+        in_lines: whether they are lines of a text; the data of ``unit`` is the text then.
+        piece: which piece of the source they are, counted from 0, if somebody wants to know.
     """
 
     unit: Texts
@@ -65,6 +68,9 @@ class RawRows:
     lengths: NDArray[np.int64] | None = None
     unreadable: int = 0
     points: Points | None = None
+    too_long: int = 0
+    in_lines: bool = False
+    piece: int = 0
 
 
 class Source(Protocol):
@@ -79,6 +85,15 @@ class Source(Protocol):
 
     def showable(self, universe: Universe | None, wanted: Sequence[str]) -> bool:
         """Whether the column names are surely names, and not a row of data."""
+        ...
+
+    def check(self, columns: Columns) -> None:
+        """Refuse columns by what the schema says of them. No row is looked at.
+
+        Raises:
+            ParameterError: if they can't play their roles.
+            InputError: if their types can't be read.
+        """
         ...
 
     def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pathveil.errors import InputError
+from pathveil.errors import InputError, ParameterError
 from pathveil.raw.sources.columns import Columns
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.raw.sources.text_values import refused_float
@@ -42,12 +42,19 @@ class SparkTable:
         """Whether the column's type is a whole number."""
         return self._kinds[column] in _INTEGERS
 
-    def check_columns(self, columns: Columns) -> None:
+    def check(self, columns: Columns) -> None:
         """Refuse columns by their types, before a worker meets them.
 
         Raises:
+            ParameterError: if the order of the rows would decide: a DataFrame has none.
             InputError: if units, trajectories or locations are floats.
         """
+        is_list = columns.location is not None and self.is_list(columns.location)
+        if not is_list and columns.order is None:
+            raise ParameterError(
+                "Rows of a Spark table have no order; name the column that orders the visits with "
+                "order=… or --order-column."
+            )
         for role in ("unit", "trajectory", "location"):
             name = getattr(columns, role)
             if name is not None and self._kinds[name] in _FLOATS:

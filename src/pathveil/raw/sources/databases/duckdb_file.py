@@ -42,13 +42,13 @@ class DuckdbFile:
         self.label = str(path)
         self._path = path
 
-    def columns(self, statement: str) -> list[tuple[str, bool]]:
+    def columns(self, statement: str) -> list[tuple[str, Any]]:
         """The columns of a statement, which is not run."""
         with self._connection() as connection:
             self._check_single(connection, statement)
-            relation = ask(lambda: connection.sql(statement), self._problem)
-            kinds = ["[" in str(kind) for kind in relation.types]
-            return list(zip(relation.columns, kinds, strict=True))
+            empty = f"{statement} LIMIT 0"
+            table = ask(lambda: connection.sql(empty).to_arrow_table(), self._problem)
+            return [(field.name, field.type) for field in table.schema]
 
     def tables(self, statement: str) -> Iterator[Any]:
         """The rows of a statement as DuckDB computes them."""

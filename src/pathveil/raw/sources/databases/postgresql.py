@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from pathveil.errors import ParameterError
-from pathveil.raw.sources.arrow_table import is_list_type
 from pathveil.raw.sources.databases.queries import ask
 
 _CONNECT_SECONDS = 10
@@ -81,11 +80,11 @@ class Postgresql:
     def __init__(self, address: str) -> None:
         self._address = _with_timeout(address)
 
-    def columns(self, statement: str) -> list[tuple[str, bool]]:
+    def columns(self, statement: str) -> list[tuple[str, Any]]:
         """The columns of a statement, which the server prepares but does not run."""
         with self._cursor() as cursor:
             schema = _ask(lambda: cursor.adbc_execute_schema(statement), cursor)
-        return [(field.name, is_list_type(field.type)) for field in schema]
+        return [(field.name, field.type) for field in schema]
 
     def tables(self, statement: str) -> Iterator[Any]:
         """The rows of a statement as they arrive, some megabytes at a time."""

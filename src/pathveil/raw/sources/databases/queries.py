@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from pathveil.errors import InputError, ParameterError, PathveilError
-from pathveil.raw.sources.arrow_table import table_pieces
+from pathveil.raw.sources.arrow_table import check_types, is_list_type, table_pieces
 from pathveil.raw.sources.columns import Columns
 from pathveil.raw.sources.raw_rows import RawRows
 from pathveil.threads import in_thread
@@ -107,8 +107,11 @@ class Database(Protocol):
 
     label: str
 
-    def columns(self, statement: str) -> list[tuple[str, bool]]:
-        """The columns that a statement gives, and whether each holds lists; it is not run."""
+    def columns(self, statement: str) -> list[tuple[str, Any]]:
+        """The columns that a statement gives, with their Arrow types; it is not run.
+
+        The type is None where the database has none, and every value its own.
+        """
         ...
 
     def tables(self, statement: str) -> Iterator[Any]:
@@ -138,7 +141,8 @@ class QuerySource:
         self._query = query
         columns = database.columns(select_all(query))
         self.names: list[str] = [name for name, _ in columns]
-        self._lists = {name for name, is_list in columns if is_list}
+        self._types = {name: kind for name, kind in columns if kind is not None}
+        self._lists = {name for name, kind in self._types.items() if is_list_type(kind)}
 
     def is_list(self, column: str) -> bool:
         """Whether the column holds lists."""
@@ -148,12 +152,15 @@ class QuerySource:
         """The names of a query's columns are not a row of data."""
         return True
 
-    def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
-        """Run the query and yield its rows in slices.
+    def check(self, columns: Columns) -> None:
+        """By the types of the query's columns.
 
         Raises:
             ParameterError: if nothing orders the visits of a trajectory.
+            InputError: if a type can't be read.
         """
+        import pyarrow as pa
+
         if columns.location in self._lists:
             raise ParameterError(
                 f"The location column {columns.location[:80]!r} holds lists; from a database, give "
@@ -165,5 +172,10 @@ class QuerySource:
                 "A database returns rows in no order of its own, so the order column is required "
                 "here: name it with order=… or --order-column."
             )
+        check_types(pa.schema(list(self._types.items())), columns)
+
+    def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
+        """Run the query and yield its rows in slices."""
+        self.check(columns)
         for table in self._database.tables(select_columns(self._query, columns.used)):
             yield from table_pieces(table, columns)

@@ -48,15 +48,15 @@ class SqliteFile:
         self.label = str(path)
         self._path = path
 
-    def columns(self, statement: str) -> list[tuple[str, bool]]:
-        """The columns of a statement, of which no row is fetched. None holds lists."""
+    def columns(self, statement: str) -> list[tuple[str, Any]]:
+        """The columns of a statement, of which no row is fetched. Their types are the values'."""
         with self._connection() as connection:
             cursor = ask(
                 lambda: connection.execute(f"{statement} LIMIT 0"),
                 self._problem,
                 connection.interrupt,
             )
-            return [(column[0], False) for column in cursor.description]
+            return [(column[0], None) for column in cursor.description]
 
     def tables(self, statement: str) -> Iterator[Any]:
         """The rows of a statement as SQLite finds them."""
