@@ -58,8 +58,10 @@ def test_simulate_publish_verify_and_ask(pathveil, folder, kind):
     patterns = pathveil("patterns", "out", "-k", 5, "--min-length", 2, "--json").json()["patterns"]
     assert patterns == [
         {"locations": list(pattern.locations), "support": pattern.support}
-        for pattern in release.top_patterns(5, min_length=2)
+        for pattern in release.top_patterns(5, min_length=2, different=True)
     ]
+    every = pathveil("patterns", "out", "-k", 5, "--repeats", "--json").json()["patterns"]
+    assert [one["support"] for one in every] == [p.support for p in release.top_patterns(5)]
     stop, other = patterns[0]["locations"]
     for options, expected in (
         ([], release.count([stop, other])),

@@ -19,7 +19,7 @@ from pathveil.cli.run import ALARM, BUG, MEANINGS, OK, SIGNALLED, UNUSABLE
 from pathveil.core.methods import METHODS
 from pathveil.ledger.periods import PERIODS
 from pathveil.raw.engines.engine import ENGINES
-from pathveil.release.exports.flow_lines import FLOWS
+from pathveil.release.exports.flow_tables import TABLES
 from pathveil.release.exports.published import NAMES
 from pathveil.release.exports.writing import FORMATS
 from pathveil.trials.reproduction.datasets import SHARED, SIMULATED
@@ -300,8 +300,8 @@ def test_the_words_of_the_completer_are_those_of_the_code():
         (completion.REPRODUCED_METHODS, REPRODUCED),
         (completion.ENGINES, ENGINES),
         (completion.FORMATS, FORMATS),
-        (completion.NAMES, NAMES),
-        (completion.FLOWS, FLOWS),
+        (completion.NAMES, [*NAMES, "kepler", "flowmap"]),
+        (completion.FLOWS, TABLES),
         (completion.PERIODS, PERIODS),
         (completion.DATASETS, (SIMULATED, *SHARED)),
     ):

@@ -46,6 +46,18 @@ def test_contiguous_patterns_are_substrings():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("contiguous", [False, True])
+def test_different_locations_leave_repeats_out_and_the_rest_as_it_is(contiguous):
+    draw = np.random.default_rng(3)  # noqa: TID251
+    rows = [draw.integers(0, 3, draw.integers(1, 6)).tolist() for _ in range(60)]
+    paths = coded_multiset(ABC, rows, [1] * len(rows))
+    every = mined(paths, 500, contiguous=contiguous)
+    wanted = [(name, support) for name, support in every if len(set(name)) == len(name)]
+    assert len(wanted) < len(every)
+    for k in (1, 4, 500):
+        assert mined(paths, k, contiguous=contiguous, different=True) == wanted[:k]
+
+
 def test_ties_shorter_first_then_by_the_universe_order_at_every_boundary():
     everything = [
         ("C", 1), ("A", 1), ("B", 1),

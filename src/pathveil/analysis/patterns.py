@@ -48,6 +48,7 @@ def top_patterns(
     contiguous: bool = False,
     min_length: int = 1,
     max_length: int | None = None,
+    different: bool = False,
 ) -> list[Pattern]:
     """The k sequential patterns that most trajectories follow.
 
@@ -58,6 +59,8 @@ def top_patterns(
             as PrefixSpan). True: they follow each other directly (substrings).
         min_length: the fewest locations of a pattern.
         max_length: the most locations of a pattern; None for no limit.
+        different: only patterns that visit no location twice. People return to where they began,
+            so the most frequent patterns of all are often one location again and again.
 
     Returns:
         Patterns by falling support; of equal support the shorter first, then by the positions
@@ -83,7 +86,7 @@ def top_patterns(
     projected = ProjectedPaths(_renumbered(distinct, present), len(present), contiguous=contiguous)
     labels = [paths.universe.labels[code] for code in present]
     found: list[Pattern] = []
-    for codes, support in _best_first(projected, k, min_length, max_length):
+    for codes, support in _best_first(projected, k, min_length, max_length, different=different):
         if len(codes) >= min_length:
             found.append(Pattern(tuple(labels[code] for code in codes), support))
             with portion(_MERGING, 1):
@@ -94,7 +97,7 @@ def top_patterns(
 
 
 def _best_first(
-    paths: ProjectedPaths, k: int, min_length: int, max_length: int | None
+    paths: ProjectedPaths, k: int, min_length: int, max_length: int | None, *, different: bool
 ) -> Iterator[tuple[tuple[int, ...], int]]:
     """Patterns with their supports in the documented order, of any length up to max_length."""
     floor = _Floor(k)
@@ -108,6 +111,8 @@ def _best_first(
     def open_pattern(
         codes: tuple[int, ...], projection: Projection, candidates: NDArray[np.int64]
     ) -> None:
+        if different:  # whatever begins with a pattern that repeats repeats, too
+            candidates = candidates[~np.isin(candidates, codes)]
         reportable = len(codes) + 1 >= min_length
         push(_Siblings(paths, codes, projection, candidates, floor, reportable=reportable), 0)
 

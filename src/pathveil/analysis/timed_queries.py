@@ -137,7 +137,8 @@ def has_windows(steps: Collection[Step]) -> bool:
 def read_step(text: str, universe: Universe) -> Step:
     """A step as one types it: ``A`` or ``A@07:00-10:00``. A label may hold an ``@`` itself."""
     label, at, window = text.rpartition("@")
-    if text in universe or not at or label not in universe:
+    is_known = label in universe or label in (universe.names or ())
+    if text in universe or not at or not is_known:
         return text
     return label, window
 

@@ -14,7 +14,7 @@ from pathveil.universe.universe import Universe
 
 
 def codes_of(universe: Universe, labels: Collection[str]) -> tuple[int, ...]:
-    """The codes of the labels that a question names, in its order.
+    """The codes of the labels that a question names, in its order; a unique name will do, too.
 
     Raises:
         QueryError: if a label is not of the universe (with the nearest one that is), or if the
@@ -26,7 +26,7 @@ def codes_of(universe: Universe, labels: Collection[str]) -> tuple[int, ...]:
         if not isinstance(label, str):
             raise QueryError(f"A location label is text, not {type(label).__name__}.")
     try:
-        return tuple(universe.codes(labels))
+        return tuple(universe.codes(map(universe.label_of, labels)))
     except UniverseError as error:
         raise QueryError(str(error)) from None
 

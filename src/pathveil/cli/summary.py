@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from pathveil.release.release import Release
 
 SHOWN_JOURNEYS = 5
-LOOKED_AT = 200
 
 WORDS = {
     "epsilon": "epsilon",
@@ -61,8 +60,7 @@ def journeys(release: "Release", most: int) -> list["Pattern"]:
     People return to where they began, so the most frequent patterns of all are often one location
     and itself: true, but it tells nothing about where people go.
     """
-    patterns = release.top_patterns(LOOKED_AT, min_length=2)
-    return [p for p in patterns if len(set(p.locations)) == len(p.locations)][:most]
+    return release.top_patterns(most, min_length=2, different=True)
 
 
 def _facts(release: "Release") -> dict[str, object]:

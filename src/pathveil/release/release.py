@@ -323,10 +323,16 @@ class Release:
         contiguous: bool = False,
         min_length: int = 1,
         max_length: int | None = None,
+        different: bool = False,
     ) -> list[Pattern]:
         """The k most frequent sequential patterns: see `pathveil.top_patterns`."""
         return top_patterns(
-            self, k, contiguous=contiguous, min_length=min_length, max_length=max_length
+            self,
+            k,
+            contiguous=contiguous,
+            min_length=min_length,
+            max_length=max_length,
+            different=different,
         )
 
     @cached_property
@@ -380,17 +386,20 @@ class Release:
         *,
         format: str | None = None,  # noqa: A002  (as on the command line)
         names: str = "pathveil",
-        flows: str = "transitions",
+        flows: str | None = None,
         overwrite: bool = False,
     ) -> Path:
         """Write one file of another format, whole or not at all.
 
         Args:
             path: the file.
-            format: "csv" or "parquet" (a row per visit), "geojson" or "geoparquet" (flows), or
-                "xes" (an event log). None goes by the file's ending.
-            names: whose column names the tables have; see `to_arrow`.
-            flows: which flows; see `flows_geojson`.
+            format: "csv" or "parquet" (a row per visit, or with ``flows`` a table of these),
+                "xlsx" (such a table), "geojson" or "geoparquet" (flows as lines), or "xes" (an
+                event log). None goes by the file's ending.
+            names: whose column names the tables have; see `to_arrow`. Tables of flows: "pathveil",
+                "kepler" (kepler.gl) or "flowmap" (flowmap.blue).
+            flows: "transitions", "origin-destination", "visits" (by location, with intervals) or
+                "visits-by-time" (by location and time slot).
             overwrite: whether a file that is there may be replaced.
 
         Raises:

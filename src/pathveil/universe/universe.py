@@ -25,7 +25,7 @@ from pathveil.universe.coordinates import (
 )
 
 if TYPE_CHECKING:
-    from pathveil.universe.gtfs import Level
+    from pathveil.universe.gtfs import Level, Stop
 
 MAX_LABEL_LENGTH = 500
 MAX_SIZE = 2**31 - 1
@@ -126,7 +126,8 @@ class Universe:
             level: "stops" (every stop and every station), "stations" (stations only) or
                 "merged" (stations, and stops that belong to none). Below the level of a station
                 nothing is told apart: data with the ids of its platforms, entrances or boarding
-                areas is read as visits to the station.
+                areas is read as visits to the station. So is data with the name of a stop, if no
+                other has that name.
 
         Raises:
             UniverseError: if the feed is malformed; the message says on which line.
@@ -144,7 +145,10 @@ class Universe:
             latitude=[stop.latitude for stop in stops],
             longitude=[stop.longitude for stop in stops],
             origin=file_origin("gtfs" if level == "stops" else f"gtfs-{level}", Path(feed)),
-            aliases={below: station for below, station in stations.items() if station in kept},
+            aliases={
+                **_unique_names(stops),
+                **{below: station for below, station in stations.items() if station in kept},
+            },
         )
 
     @classmethod
@@ -273,9 +277,45 @@ class Universe:
         except KeyError:
             raise UniverseError(_unknown(label, self.labels)) from None
 
+    @cached_property
+    def _named(self) -> dict[str, str | None]:
+        """The label of each name; None if several locations have it."""
+        found: dict[str, str | None] = {}
+        for name, label in zip(self.names or (), self.labels, strict=False):
+            found[name] = None if name in found else label
+        return found
+
+    def label_of(self, text: str) -> str:
+        """The label that a text means: itself, or that of the one location of this name.
+
+        Raises:
+            UniverseError: if it is neither, or the name of several.
+        """
+        if not isinstance(text, str) or text in self:
+            return text
+        if text not in self._named:
+            raise UniverseError(_unknown(text, (*self.labels, *self._named)))
+        label = self._named[text]
+        if label is None:
+            pairs = zip(self.labels, self.names or (), strict=False)
+            twins = [one for one, name in pairs if name == text]
+            raise UniverseError(
+                f"{len(twins)} locations are named {text[:80]!r}; give one of their labels: "
+                f"{', '.join(repr(one[:40]) for one in twins[:8])}."
+            )
+        return label
+
     def codes(self, labels: Iterable[str]) -> list[int]:
         """The codes of several labels, in their order."""
         return [self.code(label) for label in labels]
+
+
+def _unique_names(stops: "Sequence[Stop]") -> dict[str, str]:
+    """The names that one stop only has, and no id is, and whose they are."""
+    ids, found = {stop.stop_id for stop in stops}, dict[str, list[str]]()
+    for stop in stops:
+        found.setdefault(stop.name, []).append(stop.stop_id)
+    return {n: i[0] for n, i in found.items() if n.strip() and len(i) == 1 and n not in ids}
 
 
 def _unknown(label: str, labels: Sequence[str]) -> str:

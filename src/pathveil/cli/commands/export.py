@@ -19,33 +19,37 @@ def export(
         typer.Option(
             "--format",
             "-f",
-            help="'csv' or 'parquet' (one row per visit), 'geojson' or 'geoparquet' (flows as "
-            "lines), or 'xes' (an event log for process mining). Default: by the file's ending.",
+            help="'csv' or 'parquet' (one row per visit, or with --flows a table of these), 'xlsx' "
+            "(such a table), 'geojson' or 'geoparquet' (flows as lines), or 'xes' (an event log "
+            "for process mining). Default: by the file's ending.",
             autocompletion=completion.one_of(completion.FORMATS),
         ),
     ] = None,
     names: Annotated[
         str,
         typer.Option(
-            help="Column names of csv and parquet: 'pathveil', 'scikit-mobility', 'movingpandas' "
-            "or 'gtfs'.",
+            help="Column names of visits: 'pathveil', 'scikit-mobility', 'movingpandas' or 'gtfs'; "
+            "of tables of --flows: 'pathveil', 'kepler' (kepler.gl) or 'flowmap' (flowmap.blue).",
             autocompletion=completion.one_of(completion.NAMES),
         ),
     ] = "pathveil",
     flows: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Flows of geojson and geoparquet: 'transitions' (what directly follows what) or "
-            "'origin-destination'.",
+            help="What to write instead of visits: 'transitions' (what directly follows what; the "
+            "default of geojson and geoparquet), 'origin-destination', 'visits' (how many visit "
+            "each location, with intervals) or 'visits-by-time' (by location and time slot).",
             autocompletion=completion.one_of(completion.FLOWS),
         ),
-    ] = "transitions",
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     json: shared.Json = False,
 ) -> None:
     """Write a release as one file for other tools. It costs no budget.
 
     Example: `pathveil export release --format csv --names scikit-mobility --out visits.csv`
+
+    Flows as a table: `pathveil export release --flows origin-destination --out od.csv`
     """
     from pathveil.cli.console import (
         open_release,

@@ -15,6 +15,14 @@ def patterns(
     ] = False,
     min_length: Annotated[int, typer.Option(help="Fewest locations in a pattern.")] = 1,
     max_length: Annotated[int | None, typer.Option(help="Most locations in a pattern.")] = None,
+    repeats: Annotated[
+        bool,
+        typer.Option(
+            "--repeats",
+            help="Also patterns that visit a location twice. Without, every location of a pattern "
+            "is another: people return to where they began, and A → A → A fills the list.",
+        ),
+    ] = False,
     between: trips.Between = None,
     json: shared.Json = False,
 ) -> None:
@@ -29,7 +37,11 @@ def patterns(
     release = open_release(directory)
     with reported_progress("Mining"):
         found = trips.within(release, between).top_patterns(
-            k, contiguous=contiguous, min_length=min_length, max_length=max_length
+            k,
+            contiguous=contiguous,
+            min_length=min_length,
+            max_length=max_length,
+            different=not repeats,
         )
     if json:
         print_json(

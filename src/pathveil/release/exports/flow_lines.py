@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pathveil.analysis.flows import PairCounts, origin_destination, transitions
+from pathveil.analysis.flows import PairCounts, origin_destination, transitions, visits
 from pathveil.core.paths import WeightedPaths
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.progress_reports import portion, report_progress
@@ -22,6 +22,10 @@ FLOWS: Final[dict[str, Callable[[WeightedPaths], PairCounts]]] = {
     "transitions": transitions,
     "origin-destination": origin_destination,
 }
+_NO_COORDINATES: Final = (
+    "The universe of this release has no coordinates, so its flows can't be put on a map; export a "
+    "table instead (csv, parquet)."
+)
 _COUNTING = 0.3  # of the time, the rest is writing; about
 _REPORTED_EVERY = 1 << 12  # features between two reports of progress
 # Well-known binary of a line of two points, little-endian.
@@ -69,10 +73,7 @@ def flow_lines(release: Published, flows: str) -> FlowLines:
         raise ParameterError(f"Flows are {' or '.join(FLOWS)}; choose one of these.")
     universe = release.universe
     if universe.latitude is None or universe.longitude is None:
-        raise ReleaseError(
-            "The universe of this release has no coordinates, so its flows can't be put on a map; "
-            "export a table instead (csv, parquet)."
-        )
+        raise ReleaseError(_NO_COORDINATES)
     pairs = FLOWS[flows](release)
     points = np.column_stack((universe.longitude, universe.latitude))
     has_line = pairs.first != pairs.second
@@ -103,6 +104,32 @@ def write_geojson(release: Published, path: Path, flows: str) -> None:
             file.write(", " if number else "")
             file.write(json.dumps(feature, ensure_ascii=False))
         file.write("]}\n")
+
+
+def write_points(release: Published, path: Path) -> None:
+    """Write the locations of a release as points: how many trajectories visit each."""
+    universe = release.universe
+    if universe.latitude is None or universe.longitude is None:
+        raise ReleaseError(_NO_COORDINATES)
+    counts = visits(release).counts
+    names = universe.names or universe.labels
+    features = [
+        {
+            "type": "Feature",
+            "geometry": {
+                "type": "Point",
+                "coordinates": [float(universe.longitude[code]), float(universe.latitude[code])],
+            },
+            "properties": {
+                "location": universe.labels[code],
+                "name": names[code],
+                "count": int(counts[code]),
+            },
+        }
+        for code in np.flatnonzero((counts > 0) & ~np.isnan(universe.latitude)).tolist()
+    ]
+    text = json.dumps({**_head(release), "features": features}, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
 def _head(release: Published) -> dict[str, Any]:

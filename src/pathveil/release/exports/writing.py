@@ -9,12 +9,25 @@ from pathveil.core.texts import escape
 from pathveil.errors import ParameterError, ReleaseError, did_you_mean
 from pathveil.folders import staged_file
 from pathveil.promise.certificate import CERTIFICATE_FILE, NOT_PRIVATE
-from pathveil.release.exports.flow_lines import FLOWS, write_geojson, write_geoparquet
+from pathveil.release.exports.flow_lines import (
+    FLOWS,
+    write_geojson,
+    write_geoparquet,
+    write_points,
+)
+from pathveil.release.exports.flow_tables import (
+    LAYOUTS,
+    VISITS,
+    check_table,
+    flow_table,
+    write_table_csv,
+    write_table_excel,
+)
 from pathveil.release.exports.published import ColumnNames, Published, choose_names
 from pathveil.release.exports.visit_rows import visit_batches
 from pathveil.release.exports.xes import write_xes
 
-FORMATS: Final = ("csv", "parquet", "geojson", "geoparquet", "xes")
+FORMATS: Final = ("csv", "parquet", "xlsx", "geojson", "geoparquet", "xes")
 
 
 # A release as a table in memory: Arrow, pandas, polars.
@@ -93,7 +106,7 @@ def check_target(path: Path, *, overwrite: bool) -> None:
 
 
 def export(
-    release: Published, path: Path, *, kind: str | None, names: str, flows: str, overwrite: bool
+    release: Any, path: Path, *, kind: str | None, names: str, flows: str | None, overwrite: bool
 ) -> Path:
     """See `Release.export`."""
     chosen = choose_format(path, kind)
@@ -108,13 +121,20 @@ def export(
     return path
 
 
-def _writer(release: Published, kind: str, names: str, flows: str) -> Callable[[Path], None]:
+def _writer(release: Any, kind: str, names: str, flows: str | None) -> Callable[[Path], None]:
     """How to write it; what can be refused is refused here, before a file is made."""
-    columns = choose_names(names)
+    if kind in _TABLES and (flows is not None or kind == "xlsx"):
+        table = flow_table(release, VISITS if flows is None else flows, names)
+        return lambda path: _TABLES[kind](table, path)
+    flows = "transitions" if flows is None else flows
+    check_table(flows, names if names in LAYOUTS else "pathveil")
+    if flows == VISITS and kind == "geojson":
+        return lambda path: write_points(release, path)
     if flows not in FLOWS:
         raise ParameterError(
-            f"Flows are {' or '.join(FLOWS)}; choose one of these.{did_you_mean(flows, FLOWS)}"
+            f"The table {flows!r} can't be written as {kind}; give csv, parquet or xlsx."
         )
+    columns = choose_names(names)
     return {
         "csv": lambda path: _write_csv(release, path, columns),
         "parquet": lambda path: _write_parquet(release, path, columns),
@@ -131,6 +151,19 @@ def _write_csv(release: Published, path: Path, names: ColumnNames) -> None:
     with pyarrow.csv.CSVWriter(path, schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
+
+
+def _write_table_parquet(table: Any, path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, path, compression="zstd")
+
+
+_TABLES: Final[dict[str, Callable[[Any, Path], None]]] = {
+    "csv": write_table_csv,
+    "parquet": _write_table_parquet,
+    "xlsx": write_table_excel,
+}
 
 
 def _write_parquet(release: Published, path: Path, names: ColumnNames) -> None:
