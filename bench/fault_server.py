@@ -135,11 +135,11 @@ def _leave_rows() -> None:
 
     real = engine.read
 
-    def copied(source: Any, *given: Any) -> Any:
+    def copied(source: Any, *given: Any, **options: Any) -> Any:
         if aftermath._is_paid:  # noqa: SLF001  (the rehearsal reads, too)
             copy = Path(tempfile.gettempdir()) / "copy.csv"
             copy.write_bytes(Path(source).read_bytes())
-        return real(source, *given)
+        return real(source, *given, **options)
 
     engine.read = copied
 
