@@ -18,12 +18,12 @@ from pathveil.raw import observed, steps
 from pathveil.raw.sources import (
     arrow_table,
     encoding,
+    notation,
     order_values,
     pandas_frame,
     text_file,
     text_values,
     time_formats,
-    writing,
 )
 from pathveil.raw.sources.databases import sqlite_file
 from pathveil.raw.sources.text_columns import UNREADABLE, OrderKeys
@@ -136,13 +136,13 @@ def format_by_the_values(patch):
 
 def comma_by_the_values(patch):
     """One number with a point, and the comma of all the others is no decimal comma."""
-    right = writing.Writing.with_points
+    right = notation.Writing.with_points
 
     def points(self, texts):
         first = [bytes(texts.data[a:b]) for a, b in zip(texts.starts, texts.stops, strict=True)]
         return texts if any(text == b"1.5" for text in first) else right(self, texts)
 
-    patch.setattr(writing.Writing, "with_points", points)
+    patch.setattr(notation.Writing, "with_points", points)
 
 
 def sqlite_typed_by_the_piece(patch):
