@@ -104,14 +104,14 @@ def action_cells(
     """The (row, cell) pairs; at most ``steps`` for each row."""
     rows = np.empty(len(codes), dtype=np.int32)
     cells = np.empty(len(codes), dtype=np.int16)
-    seen = np.empty(steps + 1, dtype=np.int64)
+    seen_in = np.full(universe_size + 1, -1, dtype=np.int64)
     found = 0
     for row in range(len(offsets) - 1):
         start, length = offsets[row], offsets[row + 1] - offsets[row]
         if length == 0:
             continue
         here, before = codes[start], -1
-        seen[0] = here
+        seen_in[here] = row
         distinct, previous = 1, END
         for step in range(1, min(steps, length) + 1):
             situation = previous * DISTINCT_SO_FAR + min(distinct, DISTINCT_SO_FAR) - 1
@@ -119,10 +119,10 @@ def action_cells(
             if step < length:
                 there = codes[start + step]
                 action = NEW
-                if there < universe_size and there in seen[:distinct]:
+                if there < universe_size and seen_in[there] == row:
                     action = STAY if there == here else BACK if there == before else OLDER
                 if action == NEW:
-                    seen[distinct] = there
+                    seen_in[there] = row
                     distinct += 1
                 if action != STAY:
                     before, here = here, there
