@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathveil import read_trajectories
 from pathveil.errors import ParameterError, UniverseError
 from pathveil.universe import coordinates as limits
 from pathveil.universe.coordinates import Box
@@ -71,9 +72,24 @@ def test_the_levels_of_a_feed(tmp_path, scheme, labels):
 
 def test_everything_below_a_station_stands_for_it(tmp_path):
     below = {"S1": "S", "S2": "S", "B": "S", "E": "S", "N": "S"}
-    assert Universe.from_gtfs(feed(tmp_path), level="stations").aliases == below
-    assert Universe.from_gtfs(feed(tmp_path), level="merged").aliases == below
-    assert Universe.from_gtfs(feed(tmp_path)).aliases == {}
+    names = {"Station, S": "S", "Bus stop": "X", "No place": "Y"}
+    stations = Universe.from_gtfs(feed(tmp_path), level="stations").aliases
+    assert stations == below | {"Station, S": "S"}
+    assert Universe.from_gtfs(feed(tmp_path), level="merged").aliases == below | names
+    assert not below.keys() & Universe.from_gtfs(feed(tmp_path)).aliases.keys()
+
+
+def test_taps_by_the_name_of_a_stop_are_visits_to_it_if_no_other_has_the_name(tmp_path):
+    text = FEED.replace("Bus stop", "No place", 1)
+    found = Universe.read(f"gtfs-merged:{feed(tmp_path, text)}")
+    assert "No place" not in found.aliases
+    taps = tmp_path / "taps.csv"
+    taps.write_text('u,stop\n1,"Station, S"\n1,X\n1,No place\n', encoding="utf-8")
+    read = read_trajectories(taps, found, unit="u", location="stop")
+    assert [found.labels[code] for code in read.codes] == ["S", "X"]
+
+
+def test_a_level_that_no_feed_has_is_refused(tmp_path):
     with pytest.raises(ParameterError, match="one of stops, stations, merged"):
         Universe.from_gtfs(feed(tmp_path), level="platforms")
 
