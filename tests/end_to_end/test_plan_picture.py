@@ -50,9 +50,9 @@ def test_a_plan_can_be_drawn_again(folder, pathveil):
 
 
 def test_what_was_capped_is_said(pathveil, monkeypatch):
-    from pathveil.trials.forecasting import shape
+    from pathveil.trials.forecasting import data_size
 
-    monkeypatch.setattr(shape, "MOST_TRAJECTORIES", 500)
+    monkeypatch.setattr(data_size, "MOST_TRAJECTORIES", 500)
     result = pathveil(*PICTURE, "--method", "full")
     assert "Simulated with 500 of 2,000 trajectories" in result.out
     assert pathveil(*PICTURE, "--method", "full", "--json").json()["simulation"]["cautions"]

@@ -218,7 +218,7 @@ CLOSE_ENOUGH: Final = 0.3
 MOST_STEPS: Final = 60  # time against accuracy
 # Cells of rows that are looked at in all, unless that leaves fewer than so many steps: a million
 # different trajectories take a second or two on two cores.
-MOST_WORK: Final = 300_000_000
+MOST_WORK: Final = 450_000_000
 FEWEST_STEPS: Final = 25
 # How well the calibrated weights alone know how many trajectories there are: to so many parts of
 # the number. By experiment, on simulated weeks of 400 and 2,000 riders.
