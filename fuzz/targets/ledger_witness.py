@@ -9,7 +9,7 @@ from fuzz.patching import change, patched
 from fuzz.targets.signature import KEY
 
 from pathveil.ledger.witness import check_witnessed, read_records, witnessed
-from pathveil.ledger.witness_places import place_of
+from pathveil.ledger.witness_keepers import keeper_of
 
 _AT = datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -25,7 +25,7 @@ def read(data: bytes, folder: Path) -> None:
     whole, rest = (data[:1] or b"\0")[0] & 1, data[1:]
     path = folder / "kept.jsonl"
     path.write_bytes(rest if whole else patched(kept(), rest))
-    check_witnessed(chain(), read_records(place_of(str(path)).content(), KEY.public_key()))
+    check_witnessed(chain(), read_records(keeper_of(str(path)).content(), KEY.public_key()))
 
 
 def seeds() -> dict[str, bytes]:

@@ -26,9 +26,9 @@ def leave_out_current_folder() -> None:
     for name in ("PATH", "PYTHONPATH"):
         if name in os.environ:
             entries = os.environ[name].split(os.pathsep)
-            whole = [one for one in entries if Path(one).is_absolute()]
-            os.environ[name] = os.pathsep.join(whole)
-            relative |= set(entries) - set(whole)
+            absolute = [one for one in entries if Path(one).is_absolute()]
+            os.environ[name] = os.pathsep.join(absolute)
+            relative |= set(entries) - set(absolute)
     try:
         here = Path.cwd().resolve()
     except OSError:  # it was removed, and holds nothing

@@ -20,7 +20,7 @@ from tests.commands import Result
 
 import pathveil as pv
 from pathveil.cli.run import run
-from pathveil.ledger import timestamps, witness_places
+from pathveil.ledger import timestamps, witness_keepers
 from pathveil.ledger.witness import LONGEST_LINE, witnessed
 from pathveil.promise.signing_keys import make_keys, read_private_key
 
@@ -285,8 +285,8 @@ def test_an_address_that_lies_is_found_and_not_waited_for(pathveil, monkeypatch,
             pass
 
     stopped = threading.Event()
-    monkeypatch.setattr(witness_places, "_SECONDS", 1)
-    monkeypatch.setattr(witness_places, "LARGEST", 5_000)
+    monkeypatch.setattr(witness_keepers, "_SECONDS", 1)
+    monkeypatch.setattr(witness_keepers, "LARGEST", 5_000)
     with serving(Liar) as (_, address):
         found = verify(pathveil, address)
         stopped.set()

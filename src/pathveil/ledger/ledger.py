@@ -100,7 +100,7 @@ class Ledger:
                 )
             return event
 
-        return self._append(decide, create=True, whole=True)
+        return self._append(decide, create=True, check_all=True)
 
     def amend(
         self,
@@ -140,7 +140,7 @@ class Ledger:
             }
             return rules.model_copy(update=changes)
 
-        return self._append(decide, whole=True)
+        return self._append(decide, check_all=True)
 
     def require(self, *, required: bool = True, reason: str = "") -> Entry:
         """Have `pathveil publish` refuse to run without a dataset to charge; an entry too.
@@ -153,7 +153,7 @@ class Ledger:
             LedgerError: if there is no ledger, or it can't be written.
         """
         event = Required(required=required, reason=check_reason(reason))
-        return self._append(lambda _books, _now, _turn: event, whole=True)
+        return self._append(lambda _books, _now, _turn: event, check_all=True)
 
     def dataset(self, name: str, population: str | None = None) -> "Account":
         """What a run charges: a dataset, or one declared population of it.
@@ -210,20 +210,20 @@ class Ledger:
         if Chain.of(self._store.read()) != entries:
             raise _not_kept("what was imported")
 
-    def _append(self, decide: "Decide", *, create: bool = False, whole: bool = False) -> Entry:
+    def _append(self, decide: "Decide", *, create: bool = False, check_all: bool = False) -> Entry:
         """Look, decide and write in one exclusive transaction; then read it back.
 
         Args:
             decide: what to write, once it is known where the ledger stands.
             create: make the ledger if there is none.
-            whole: check every entry before, which takes as long as the ledger is.
+            check_all: check every entry before, which takes as long as the ledger is.
         """
         entry, is_committed = None, False
         try:
             with self._store.exclusive(create=create) as turn:
                 standing = (
                     Standing.replayed(turn.rows())
-                    if whole
+                    if check_all
                     else Standing.of(turn.glance(), turn.rows)
                 )
                 if standing.last is None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from pathveil.errors import LedgerError, ParameterError
 from pathveil.ledger.entries import written_at
 from pathveil.ledger.witness import Record
-from pathveil.ledger.witness_places import HttpPlace
+from pathveil.ledger.witness_keepers import HttpKeeper
 
 # Between the clock of who witnesses and the authority's.
 _SAME_TIME = timedelta(days=1)
@@ -77,9 +77,9 @@ def _token(record: Record, address: str) -> str:
     if not address.startswith(("http://", "https://")):
         raise LedgerError("A time-stamp authority is an address that begins with http(s)://.")
     request = TimestampRequestBuilder().data(_stamped_bytes(record)).build()
-    place = HttpPlace(address)
-    place.label = "the time-stamp authority"
-    answer = place.exchange(request.as_bytes(), "application/timestamp-query")
+    authority = HttpKeeper(address)
+    authority.label = "the time-stamp authority"
+    answer = authority.exchange(request.as_bytes(), "application/timestamp-query")
     try:
         response = decode_timestamp_response(answer)
         granted = PKIStatus(response.status) == PKIStatus.GRANTED

@@ -113,10 +113,10 @@ class Inspection:
         found: list[tuple[str | None, str, NDArray[np.int64]]] = []
 
         def note(column: str | None, reason: str, bad: NDArray[np.bool_]) -> None:
-            places = np.flatnonzero(bad & good)
-            if len(places):
-                found.append((column, reason, places))
-                good[places] = False
+            bad_rows = np.flatnonzero(bad & good)
+            if len(bad_rows):
+                found.append((column, reason, bad_rows))
+                good[bad_rows] = False
 
         texts = {self._columns.unit: rows.unit if exact_units else UnitTexts.of(rows.unit).texts}
         if self._columns.trajectory is not None and rows.trajectory is not None:
@@ -189,15 +189,15 @@ class Inspection:
         troubles: dict[tuple[str | None, str], tuple[int, tuple[int, ...]]] = {}
         first = self._first
         for _, look in sorted(self._looks.items()):
-            for column, reason, places in look.found:
+            for column, reason, bad_rows in look.found:
                 rows, named = troubles.get((column, reason), (0, ()))
-                numbers = (*named, *(first + places[:_EXAMPLES]).tolist())
-                troubles[column, reason] = rows + len(places), numbers[:_EXAMPLES]
+                numbers = (*named, *(first + bad_rows[:_EXAMPLES]).tolist())
+                troubles[column, reason] = rows + len(bad_rows), numbers[:_EXAMPLES]
             first += look.size
         most = np.argsort(-self._named, kind="stable")[:_MOST_NAMED]
         labels = self._labels.values
         return Findings(
-            troubles=tuple(Trouble(*key, *told) for key, told in troubles.items()),
+            troubles=tuple(Trouble(*key, *rows) for key, rows in troubles.items()),
             unknown=tuple((_text(labels, i), int(self._named[i])) for i in most.tolist()),
             unknown_labels=len(self._labels),
             period=self._period,
@@ -225,13 +225,13 @@ def _in_lines(
     if not len(ends):
         ends = np.flatnonzero(data == _CARRIAGE_RETURN)
     line = np.searchsorted(ends, rows.unit.starts) + rows.too_long
-    told = [(column, reason, line[places]) for column, reason, places in found]
+    in_lines = [(column, reason, line[bad_rows]) for column, reason, bad_rows in found]
     if rows.unreadable:
         starts = np.append(0, ends + 1)
         starts = starts[starts < len(data)]
         blank = (data[starts] == _LINE_FEED) | (data[starts] == _CARRIAGE_RETURN)
         others = np.setdiff1d(np.flatnonzero(~blank) + rows.too_long, line)
         others = np.append(np.arange(rows.too_long), others)[: rows.unreadable]
-        told.append((None, NO_CELLS, others))
+        in_lines.append((None, NO_CELLS, others))
     is_last = len(data) > 0 and data[-1] not in (_LINE_FEED, _CARRIAGE_RETURN)
-    return len(ends) + int(is_last) + rows.too_long, told
+    return len(ends) + int(is_last) + rows.too_long, in_lines

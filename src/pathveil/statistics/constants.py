@@ -141,7 +141,7 @@ DOUBT_OF_LENGTHS: Final = 5.0
 DOUBT_AFTER_A_GAP: Final = 15.0
 # A number of trajectories that is so many scales of its noise is believed, whatever the shapes say:
 # of nobody it is that large once in 40 times. By argument; `bench.few` shows what it is for.
-SOME_SCALES: Final = 3.0
+CERTAIN_SCALES: Final = 3.0
 # A count below this share of all trajectories is as good as any other so small: it is the sanity
 # bound of the paper's relative error (section VI).
 SANITY: Final = 0.001

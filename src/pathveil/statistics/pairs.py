@@ -29,7 +29,7 @@ from pathveil.statistics.statistic import (
     Visit,
 )
 
-SOME_MOVE = 1.0005  # distinct locations on average from which on anybody goes anywhere
+LEAST_MEAN_DISTINCT = 1.0005  # distinct locations on average from which on anybody goes anywhere
 
 
 class PairTable(Statistic):
@@ -53,7 +53,7 @@ class PairTable(Statistic):
 
     def worth(self, outlook: Outlook, usual: float) -> float:
         """Nothing if nobody goes anywhere."""
-        return usual if outlook.mean_distinct > SOME_MOVE else 0.0
+        return usual if outlook.mean_distinct > LEAST_MEAN_DISTINCT else 0.0
 
 
 class Pairs(PairTable):
@@ -75,8 +75,8 @@ class Pairs(PairTable):
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """Pairs with other locations have no cell."""
         distinct = list(dict.fromkeys(visit.location for visit in visits))
-        some = spread_after_first(distinct, cap)
-        positions = sorted(p for p in map(scope.position_of, some) if p is not None)
+        kept = spread_after_first(distinct, cap)
+        positions = sorted(p for p in map(scope.position_of, kept) if p is not None)
         return (low * scope.named + high for low, high in combinations(positions, 2))
 
     def invented(self, scope: Scope) -> Fraction:

@@ -224,20 +224,20 @@ class _Forecast:
         everything = np.minimum(statistic.added(outlook, UNCAPPED), most)
         caps = list(statistic.caps(outlook))
         added = np.array([np.minimum(statistic.added(outlook, cap), most) for cap in caps])
-        seen, whole = added @ outlook.shares, outlook.mean(everything)
+        seen, uncapped = added @ outlook.shares, outlook.mean(everything)
         bounds = [statistic.bound(cap).l1 * self.contribution for cap in caps]
         needs = np.divide(
-            np.array(bounds) * whole, seen, out=np.full(len(caps), NEVER), where=seen > 0
+            np.array(bounds) * uncapped, seen, out=np.full(len(caps), NEVER), where=seen > 0
         )
-        is_some = everything > 0
-        kept = added[:, is_some] / everything[is_some]
-        some = max(float(outlook.shares[is_some].sum()), LEAST_SHARE)
+        is_added = everything > 0
+        kept = added[:, is_added] / everything[is_added]
+        present = max(float(outlook.shares[is_added].sum()), LEAST_SHARE)
         cost = COST_OF_CAP.get(statistic.name, USUAL_COST_OF_CAP)
         typical = max(self.epsilon * statistic.typical(outlook), LEAST_SHARE)
         return _Caps(
             caps,
             np.minimum(needs / typical, NEVER),
-            cost * ((1.0 - kept) @ outlook.shares[is_some]) / some,
+            cost * ((1.0 - kept) @ outlook.shares[is_added]) / present,
         )
 
 

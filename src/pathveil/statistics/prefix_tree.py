@@ -26,7 +26,7 @@ from pathveil.statistics.statistic import Known, OneCell, Rows, Scope, Statistic
 
 NUMBERED_AT_ONCE = 1 << 22  # cells of a level
 # A level is measured if such shares of all trajectories reach the one above, and it.
-SOME_BEFORE, SOME_AT = 0.05, 0.02
+LEAST_REACHING_ABOVE, LEAST_REACHING = 0.05, 0.02
 
 
 class PrefixTreeLevel(OneCell):
@@ -95,7 +95,8 @@ class PrefixTreeLevel(OneCell):
     def worth(self, outlook: Outlook, usual: float) -> float:
         """In proportion to who gets there; nothing, if all that it tells is who has ended."""
         if self.level > 1 and (
-            outlook.reaching(self.level - 1) < SOME_BEFORE or outlook.reaching(self.level) < SOME_AT
+            outlook.reaching(self.level - 1) < LEAST_REACHING_ABOVE
+            or outlook.reaching(self.level) < LEAST_REACHING
         ):
             return 0.0
         return usual * WORTH_OF_DEEPER ** (self.level - 1) * outlook.reaching(self.level)

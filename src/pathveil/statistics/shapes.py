@@ -14,7 +14,7 @@ from pathveil.statistics.constants import (
     DOUBT_AFTER_A_GAP,
     DOUBT_OF_LENGTHS,
     LENGTHS_ALIKE,
-    SOME_SCALES,
+    CERTAIN_SCALES,
 )
 from pathveil.statistics.denoise import Estimates, posterior, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
@@ -73,7 +73,7 @@ class Shapes(OneCell):
         and hardly any of very long ones: what is a count among the former is noise among the
         latter, and a trajectory of 300 visits that nobody made spoils more than fifty of 3. Lengths
         that noise alone explains nearly as well are taken not to occur. If that holds of all, and
-        yet there are trajectories (`Known.is_some`), they are taken for short ones.
+        yet there are trajectories (`Known.has_trajectories`), they are taken for short ones.
         """
         bins = (LENGTH_BINS, DISTINCT_BINS)
         counts, possible = table.counts.reshape(bins), possible_shapes(scope.universe_size)
@@ -90,7 +90,7 @@ class Shapes(OneCell):
             value[rows][cells], variance[rows][cells] = found.value, found.variance
             # Who is much longer than everybody else is more likely noise.
             doubt = DOUBT_OF_LENGTHS if found.value.any() else DOUBT_AFTER_A_GAP
-        if known.is_some and not value.any():
+        if known.has_trajectories and not value.any():
             short = ranges[0]
             likely = posterior(counts[short][possible[short]], table.scale)
             value[short][possible[short]] = np.maximum(likely.mean, LEAST_MEAN)
@@ -196,8 +196,8 @@ def count_shapes(total: NoisyTable, shapes: NoisyTable, scope: Scope) -> tuple[f
     The noise on one count can be taken for trajectories, so the shapes have to tell of them; unless
     the count is so large that it is hardly ever noise.
     """
-    is_some = total.counts[0] > SOME_SCALES * total.scale
-    known = SHAPES.denoise(shapes, scope, Known(is_some=bool(is_some)))
+    has_trajectories = total.counts[0] > CERTAIN_SCALES * total.scale
+    known = SHAPES.denoise(shapes, scope, Known(has_trajectories=bool(has_trajectories)))
     number = float(max(total.counts[0], 0)) if known.value.any() else 0.0
     scaling = number / max(float(known.value.sum()), 1e-9)
     return number, Estimates(known.value * scaling, known.variance)

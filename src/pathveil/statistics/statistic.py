@@ -178,12 +178,12 @@ class Known:
     Attributes:
         floor: counts below it are all the same to a relative error.
         visitors: float64, shape (n,); how many trajectories visit each candidate.
-        is_some: whether there are trajectories for sure.
+        has_trajectories: whether there are trajectories for sure.
     """
 
     floor: float = 1.0
     visitors: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    is_some: bool = False
+    has_trajectories: bool = False
 
 
 class Statistic(ABC):

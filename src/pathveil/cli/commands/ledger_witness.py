@@ -23,10 +23,10 @@ def write_witness(
     from pathveil.ledger.books import Books
     from pathveil.ledger.timestamps import stamped
     from pathveil.ledger.witness import witnessed
-    from pathveil.ledger.witness_places import place_of
+    from pathveil.ledger.witness_keepers import keeper_of
     from pathveil.promise.signing_keys import read_private_key
 
-    targets = [place_of(text) for text in places]
+    targets = [keeper_of(text) for text in places]
     owner = read_private_key(key)
     chain = ledger.chain()
     Books.of(chain)
@@ -64,7 +64,7 @@ def check_witnesses(
     from pathveil.errors import ParameterError
     from pathveil.ledger.timestamps import checked_times
     from pathveil.ledger.witness import check_witnessed, read_records
-    from pathveil.ledger.witness_places import place_of
+    from pathveil.ledger.witness_keepers import keeper_of
     from pathveil.promise.signing_keys import read_public_key
 
     if not places:
@@ -78,7 +78,7 @@ def check_witnesses(
     known = read_public_key(public_key)
     seen = []
     for place in places:
-        records = read_records(place_of(place).content(), known)
+        records = read_records(keeper_of(place).content(), known)
         check_witnessed(chain, records)
         last = max(records, key=lambda record: record.entry)
         times = (

@@ -69,9 +69,9 @@ def rounded_counts(
     np.add.at(below, tree.parent[inner], feasible[inner])
     order, size = preorder(tree)
     ending = np.maximum(feasible - below, 0.0)[order]
-    fraction, whole = np.modf(np.cumsum(ending))
+    fraction, integer = np.modf(np.cumsum(ending))
     # ⌊S + U⌋, without adding a small U to a large S.
-    ended = whole.astype(np.int64) + (fraction + offset >= 1)
+    ended = integer.astype(np.int64) + (fraction + offset >= 1)
     ended = np.concatenate((np.zeros(1, np.int64), ended))
     position = np.empty(len(tree), dtype=np.int64)
     position[order] = np.arange(len(tree))

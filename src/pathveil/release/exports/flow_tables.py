@@ -117,21 +117,21 @@ def flow_table(release: _Counted, table: str, names: str = "pathveil") -> Any:
         order = np.argsort(-pairs.counts, kind="stable")
         columns: dict[str, Any] = {}
         for end, codes in zip(ends, (pairs.first, pairs.second), strict=True):
-            place = _Location(*(None if one is None else one.format(end) for one in of_flow))  # type: ignore[arg-type]
-            columns |= place.columns(universe, codes[order])
+            location = _Location(*(None if one is None else one.format(end) for one in of_flow))  # type: ignore[arg-type]
+            columns |= location.columns(universe, codes[order])
         return _marked(release, pa.table({**columns, "count": pairs.counts[order]}))
-    place = _Location(*of_visit)
+    location = _Location(*of_visit)
     if table == VISITS:
-        return _marked(release, _visits(release, place))
-    return _marked(release, _visits_by_time(release, place))
+        return _marked(release, _visits(release, location))
+    return _marked(release, _visits_by_time(release, location))
 
 
-def _visits(release: _Counted, place: _Location) -> Any:
+def _visits(release: _Counted, location: _Location) -> Any:
     """How many trajectories visit each location that somebody visits, with intervals."""
     counts = visits(release).counts
     codes = np.argsort(-counts, kind="stable")
     codes = codes[counts[codes] > 0]
-    columns = place.columns(release.universe, codes) | {"count": counts[codes]}
+    columns = location.columns(release.universe, codes) | {"count": counts[codes]}
     if release.error_table is not None and len(codes):
         low, high = release.intervals_many([{release.universe.labels[code]} for code in codes])
         marks = [WITHIN_NOISE if least <= 0 else None for least in low.tolist()]
@@ -139,7 +139,7 @@ def _visits(release: _Counted, place: _Location) -> Any:
     return pa.table(columns)
 
 
-def _visits_by_time(release: _Counted, place: _Location) -> Any:
+def _visits_by_time(release: _Counted, location: _Location) -> Any:
     """How often each location is visited in each time slot."""
     grid = release.time_grid
     if grid is None:
@@ -154,7 +154,7 @@ def _visits_by_time(release: _Counted, place: _Location) -> Any:
     slot, code = np.divmod(pairs, size)
     labels = grid.labels
     columns = {"time": pa.array([labels[one] for one in slot], pa.string())}
-    return pa.table(columns | place.columns(release.universe, code) | {"count": counts})
+    return pa.table(columns | location.columns(release.universe, code) | {"count": counts})
 
 
 def _marked(release: Published, table: Any) -> Any:

@@ -35,7 +35,7 @@ _GIT_SETTINGS = {
 }
 
 
-class Place(Protocol):
+class Keeper(Protocol):
     """Keeps lines.
 
     Attributes:
@@ -59,7 +59,7 @@ class Place(Protocol):
         """
 
 
-def place_of(text: str) -> Place:
+def keeper_of(text: str) -> Keeper:
     """The place that a text names: ``http://…``, ``https://…``, ``git:FOLDER`` or a file.
 
     Raises:
@@ -68,17 +68,17 @@ def place_of(text: str) -> Place:
     if "\0" in text or not text:
         raise LedgerError("The place of a witness can't be empty or hold a NUL character.")
     if text.startswith(("http://", "https://")):
-        return HttpPlace(text)
+        return HttpKeeper(text)
     if text.startswith("git:"):
-        return GitPlace(Path(text.removeprefix("git:")))
+        return GitKeeper(Path(text.removeprefix("git:")))
     if "://" in text:
         raise LedgerError(
             "A witness is a file, git:FOLDER, or an address that begins with http:// or https://."
         )
-    return FilePlace(Path(text))
+    return FileKeeper(Path(text))
 
 
-class FilePlace:
+class FileKeeper:
     """A file of lines, best on a disk that the owner of the ledger's can't write to."""
 
     def __init__(self, path: Path) -> None:
@@ -112,7 +112,7 @@ class FilePlace:
             raise LedgerError(f"Can't read {self.label}: {error.strerror}.") from None
 
 
-class GitPlace:
+class GitKeeper:
     """A git repository: each line is a commit. Who pushes it elsewhere has it there, too."""
 
     def __init__(self, folder: Path) -> None:
@@ -125,8 +125,8 @@ class GitPlace:
         path = self._folder / _GIT_FILE
         if path.is_symlink():
             raise LedgerError(f"{path} is a link: a witness is a plain file in its repository.")
-        FilePlace(path).append(line)
-        blob = self._git("hash-object", "-w", "--stdin", given=FilePlace(path).content())
+        FileKeeper(path).append(line)
+        blob = self._git("hash-object", "-w", "--stdin", given=FileKeeper(path).content())
         changed = ("update-index", "--add", "--cacheinfo", f"100644,{blob},{inside}{_GIT_FILE}")
         self._commit(changed)
         # In the index of who works there, too; git would look whether other files have changed.
@@ -191,7 +191,7 @@ class GitPlace:
         return done.stdout
 
 
-class HttpPlace:
+class HttpKeeper:
     """An address that takes a line by POST and gives all lines back by GET."""
 
     label = "the HTTP address"
@@ -214,10 +214,10 @@ class HttpPlace:
             LedgerError: if it does not answer with success, in time.
         """
         # In a thread: a timeout of the connection begins anew with every letter that comes.
-        told: Future[bytes] = Future()
-        threading.Thread(target=self._tell, args=(told, body, kind), daemon=True).start()
+        answered: Future[bytes] = Future()
+        threading.Thread(target=self._tell, args=(answered, body, kind), daemon=True).start()
         try:
-            content = told.result(_SECONDS)
+            content = answered.result(_SECONDS)
         except urllib.error.HTTPError as error:
             error.close()
             raise LedgerError(f"{_sentence(self.label)} answered {error.code}.") from None
@@ -229,15 +229,15 @@ class HttpPlace:
             raise LedgerError(f"{_sentence(self.label)} can't be reached.") from None
         return _bounded(content, self.label)
 
-    def _tell(self, told: "Future[bytes]", body: bytes | None, kind: str | None) -> None:
+    def _tell(self, answered: "Future[bytes]", body: bytes | None, kind: str | None) -> None:
         headers = {"User-Agent": "pathveil"} | ({"Content-Type": kind} if kind else {})
         try:
             request = urllib.request.Request(self._address, body, headers)  # noqa: S310
             opener = urllib.request.build_opener(_NoRedirection)
             with opener.open(request, timeout=_SECONDS) as answer:
-                told.set_result(cast("bytes", answer.read(LARGEST + 1)))
+                answered.set_result(cast("bytes", answer.read(LARGEST + 1)))
         except Exception as error:  # noqa: BLE001  (raised where it is waited for)
-            told.set_exception(error)
+            answered.set_exception(error)
 
 
 class _NoRedirection(urllib.request.HTTPRedirectHandler):
