@@ -166,3 +166,13 @@ def test_coordinates_without_places_release_the_same():
     )  # fmt: skip
     assert one.codes.tolist() == other.codes.tolist()
     assert one.weights.tolist() == other.weights.tolist()
+
+
+@pytest.mark.parametrize("side", [2, 3])
+def test_nothing_is_shared_out_if_every_move_is_listed(side):
+    points = grid(side)
+    true = 1000 * (1 - np.eye(len(points), dtype=np.int64))
+    made, found = shared_out(true, points)
+    assert np.array_equal(made, true)
+    assert not len(found.moves)
+    assert not found.elsewhere.any()

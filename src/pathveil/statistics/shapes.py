@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
 from pathveil.statistics.constants import (
+    CERTAIN_SCALES,
     DOUBT_AFTER_A_GAP,
     DOUBT_OF_LENGTHS,
     LENGTHS_ALIKE,
-    CERTAIN_SCALES,
 )
 from pathveil.statistics.denoise import Estimates, posterior, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable

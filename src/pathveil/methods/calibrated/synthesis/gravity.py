@@ -125,20 +125,20 @@ def unmeasured_moves(
     hidden = np.ones(len(pair), dtype=np.bool_)
     hidden[at[is_near]] = False
     from_, to = np.divmod(keys, count)
-    listed = np.bincount(near.step[at[is_near]], moves[is_near], steps)
+    listed = _sums(near.step[at[is_near]], moves[is_near], steps)
     listed[-1] += moves[~is_near].sum()
 
     # Of each candidate, who comes at each step of distance: in all, and where nothing is listed.
     cell = near.first * steps + near.step
-    offered = np.bincount(cell, coming[near.second], count * steps).reshape(count, steps)
-    unlisted = np.bincount(cell[hidden], coming[near.second[hidden]], count * steps)
+    offered = _sums(cell, coming[near.second], count * steps).reshape(count, steps)
+    unlisted = _sums(cell[hidden], coming[near.second[hidden]], count * steps)
     unlisted = unlisted.reshape(count, steps)
     beyond = np.maximum(coming.sum() - coming - offered.sum(axis=1), 0.0)
-    far_listed = np.bincount(from_[~is_near], coming[to[~is_near]], count)
+    far_listed = _sums(from_[~is_near], coming[to[~is_near]], count)
     offered[:, -1] += beyond
     unlisted[:, -1] += np.maximum(beyond - far_listed, 0.0)
 
-    missing = np.maximum(leaving - np.bincount(from_, moves, count), 0.0)
+    missing = np.maximum(leaving - _sums(from_, moves, count), 0.0)
     decay = np.ones(steps)
     for _ in range(DECAY_ROUNDS):
         share = leaving / np.maximum(offered @ decay, _TINY)
@@ -155,6 +155,11 @@ def unmeasured_moves(
         elsewhere * scaling,
         decay,
     )
+
+
+def _sums(cells: NDArray[np.int64], weights: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """The weights of each cell, added up; of none, where NumPy would count, too."""
+    return np.bincount(cells, weights, size).astype(np.float64)
 
 
 def _falling(
