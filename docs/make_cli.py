@@ -19,6 +19,7 @@ FILES = {
     "sign": "transit, release, key",
     "verify": "transit, ledger file, charged release",
     "ledger amend": "ledger",
+    "ledger require": "ledger",
     "ledger show": "ledger",
     "ledger history": "ledger",
     "ledger verify": "ledger",

@@ -49,7 +49,7 @@ def _certificate(bundle: dict[str, bytes], said: str) -> bytes:
         for name in certificate["files"]:
             digest = hashlib.sha256(bundle[name]).hexdigest()
             certificate["files"][name] = {"sha256": digest, "bytes": len(bundle[name])}
-        return json.dumps(certificate, indent=2).encode()
+        return json.dumps(certificate, indent=2, ensure_ascii=False).encode() + b"\n"
     except (ValueError, KeyError, TypeError, RecursionError):
         return bundle[CERTIFICATE_FILE]
 

@@ -24,6 +24,7 @@ from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import Universe
 
 _START: Final = datetime(2024, 2, 28, 7, tzinfo=UTC)
+_UNIVERSE: Final = Universe(["A", "B", "C"], latitude=[0, 0, 1], longitude=[0, 1, 0])  # with a map
 _TEXT_NAMES: Final = (".csv", ".tsv", ".txt", ".gz", ".zip")
 
 
@@ -46,7 +47,7 @@ def made_up(request: Request, folder: Path) -> Request:
     engine = request.engine
     return Request(
         source=str(_written(folder, request.source, request.reading)),
-        universe=DISCOVER if small.universe_is_open else Universe(["A", "B"]),
+        universe=DISCOVER if small.universe_is_open else _UNIVERSE,
         reading=_read_alike(request.reading, small),
         parameters=small,
         engine=replace(engine, name=MEMORY, master=None) if engine.name == SPARK else engine,
@@ -80,12 +81,12 @@ def _read_alike(reading: Reading | None, small: Parameters) -> Reading:
 
 
 def _small(parameters: Parameters) -> Parameters:
-    """Parameters of the same kind for two locations."""
-    zones = None if parameters.taxonomy is None else Taxonomy.of(Universe(["A", "B"]), ["X", "Y"])
+    """Parameters of the same kind for three locations."""
+    zones = None if parameters.taxonomy is None else Taxonomy.of(_UNIVERSE, ["X", "Y", "Y"])
     return Parameters.choose(
         epsilon="100",  # nearly no noise, so that every step has something to do
         height=AUTO if parameters.height_is_open else 2,
-        universe_size=None if parameters.universe_is_open else 2,
+        universe_size=None if parameters.universe_is_open else len(_UNIVERSE),
         delta="1e-9" if parameters.universe_is_open else None,
         method=parameters.method,
         purpose=parameters.purpose,
@@ -101,7 +102,7 @@ def _rows(reading: Reading | None) -> Iterator[tuple[str, ...]]:
     yield "unit", "trip", "when", "stop"
     for n in range(30):
         when = _START + timedelta(minutes=n)
-        yield f"u{n % 7}", "t", f'"{when.strftime(example)}"', "AB"[n % 3 // 2]
+        yield f"u{n % 7}", "t", f'"{when.strftime(example)}"', "AABCBC"[n % 6]
 
 
 def _written(folder: Path, source: Any, reading: Reading | None) -> Path:

@@ -234,12 +234,12 @@ sys.exit(run(sys.argv[2:]))
 """
 
 
-@pytest.mark.parametrize("megabytes", [400, 560, 900, 1000, 1500])
+@pytest.mark.parametrize("megabytes", [400, 560, 1000, 1200, 1500])
 def test_too_small_an_address_space_is_refused_before_the_charge(taps, megabytes):
     """Or there is a release, whole and recorded: a charge alone is never what is left."""
     before = names(taps)
     result = run_in(taps, LIMITED, str(megabytes), *charged_publish())
-    if megabytes < 1000:
+    if megabytes < 1200:
         assert result.code == 2, result
         assert f"may use {megabytes} MB of addresses" in result.err
         assert result.err.endswith("Nothing was charged.\n")

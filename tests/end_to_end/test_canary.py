@@ -118,6 +118,7 @@ EVERY_COMMAND = {
     "report": ["report", "out", "--out", "page.html"],
     "ledger init": ["ledger", "init", "other", "--limit", "1", *CHARGED[:2]],
     "ledger amend": ["ledger", "amend", "taps", "--limit", "9", *CHARGED[:2]],
+    "ledger require": ["ledger", "require", "--reason", "tried", *CHARGED[:2]],
     "ledger show": ["ledger", "show", *CHARGED[:2]],
     "ledger history": ["ledger", "history", "--json", *CHARGED[:2]],
     "ledger verify": ["ledger", "verify", *CHARGED[:2]],

