@@ -101,6 +101,11 @@ def _says_nothing(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind == "O"
 
 
+def _is_text(dtype: Any) -> bool:
+    """Whether cells of a dtype, which may say nothing about them, are read by their text."""
+    return _says_nothing(dtype) or getattr(dtype, "name", None) in ("string", "str")
+
+
 def _converted(series: Any) -> Any:
     """A column as Arrow: by its dtype, or the texts of its cells."""
     import pyarrow as pa
@@ -109,9 +114,7 @@ def _converted(series: Any) -> Any:
     if _says_nothing(dtype) or getattr(dtype, "storage", None) == "python":
         return _texts(series.to_numpy(dtype=object))
     categories = getattr(dtype, "categories", None)
-    if categories is not None and not len(categories):  # every cell is missing
-        return pa.chunked_array([pa.nulls(len(series), pa.large_binary())])
-    if categories is not None and _says_nothing(categories.dtype):
+    if categories is not None and _is_text(categories.dtype):
         codes = pa.array(series.cat.codes.to_numpy())
         indices = pa.compute.if_else(pa.compute.less(codes, 0), None, codes)
         return _texts(categories.to_numpy(dtype=object)).combine_chunks().take(indices)
