@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         visits,
     )
     from pathveil.analysis.patterns import Pattern, top_patterns
+    from pathveil.core.about import About
     from pathveil.core.budget import Budget
     from pathveil.core.noisy_tree import NoisyPrefixTree
     from pathveil.core.parameters import Parameters
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pathveil.universe.universe import Universe
 
 _HOMES = {
+    "About": "pathveil.core.about",
     "Budget": "pathveil.core.budget",
     "Ledger": "pathveil.ledger.ledger",
     "NoisyPrefixTree": "pathveil.core.noisy_tree",
@@ -65,6 +67,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "About",
     "Budget",
     "Ledger",
     "NoisyPrefixTree",

@@ -1,7 +1,7 @@
 """Algorithm 1 of the paper: from a private trajectory database to a release, on one screen."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from pathveil.core.about import About
 from pathveil.core.methods import (
     BASIC,
     CALIBRATED,
@@ -63,6 +64,7 @@ def publish(
     engine: str = AUTO,
     memory: str = DEFAULT_MEMORY,
     spill: str | os.PathLike[str] | None = None,
+    about: About | Mapping[str, object] | str | os.PathLike[str] | None = None,
     **reading: Any,
 ) -> Release:
     """Publish a trajectory database under ε-differential privacy.
@@ -101,6 +103,9 @@ def publish(
             with a height and a universe that are given, and no taxonomy.
         memory: about how much memory "duckdb" may use.
         spill: an existing folder for its temporary files.
+        about: what you say of the release, and what becomes public with it: its ``title``,
+            ``publisher``, ``licence``, ``contact``, ``period`` and ``city``, as a
+            `pathveil.About`, a dictionary or a TOML file.
         **reading: the columns and rules by which it is read: ``unit``, ``order`` … of
             `pathveil.Reading`.
 
@@ -124,6 +129,7 @@ def publish(
         engine=engine,
         memory=memory,
         spill=spill,
+        about=about,
     )
     return carry_out(asked, Randomness(generator), ledger, Watch(progress))
 
@@ -224,6 +230,7 @@ def _read_and_publish(
     parameters = request.parameters
     with _opened(request, watch) as opened, watch.publishing(parameters) as progress:
         release = publish_with(opened, parameters, randomness, progress, charge)
+    release = release.described(request.about)
     watch.published(release)
     return release
 

@@ -51,6 +51,7 @@ def made_up(request: Request, folder: Path) -> Request:
         reading=_read_alike(request.reading, small),
         parameters=small,
         engine=replace(engine, name=MEMORY, master=None) if engine.name == SPARK else engine,
+        about=request.about,
     )
 
 

@@ -261,3 +261,24 @@ def test_an_entry_that_can_not_be_made_is_refused(refuses, release, not_private)
     refuses("registry", not_private, *FACTS, says="NOT PRIVATE")
     (release / "report.html").write_text("changed")
     refuses("registry", release, *FACTS, says="changed")
+
+
+@pytest.mark.usefixtures("week")
+def test_what_the_publisher_says_is_published_and_told_by_verify(pathveil, refuses):
+    Path("about.toml").write_text('title = "Taps"\ncity = "Our city"\n', encoding="utf-8")
+    line = [
+        *publish_arguments(out="release"),
+        "--about",
+        "about.toml",
+        "--title",
+        "Taps of March",
+    ]
+    refuses(*line, "--period", "March", says="2026-03-02/2026-03-08")
+    refuses(*line, "--licence", "\x1b[2J", says="control character")
+    assert pathveil(*line).code == 0
+    told = pathveil("verify", "release")
+    assert "Title: Taps of March\nCity: Our city\n" in told.out
+    assert pathveil("verify", "release", "--json").json()["about"] == {
+        "title": "Taps of March",
+        "city": "Our city",
+    }

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from pathveil.core.about import About
 from pathveil.core.html_card import html_card
 from pathveil.core.methods import EVERYTHING, Method, MethodName, Purpose, method_words
 from pathveil.core.parameters import Parameters
@@ -143,6 +144,9 @@ class Certificate(Part):
     ledger: LedgerRecord | None = Field(
         default=None, description="The charge that paid for it; null: none was recorded."
     )
+    about: About | None = Field(
+        default=None, description="What the publisher says of it; null: nothing was said."
+    )
     files: dict[str, FileRecord] = Field(description="The bundle's own files.")
 
     def _repr_html_(self) -> str:
@@ -176,6 +180,7 @@ class Certificate(Part):
         ledger: LedgerRecord | None = None,
         universe_origin: str = LISTED,
         trajectory_rules: Sequence[str] = (),
+        about: About | None = None,
     ) -> "Certificate":
         """The certificate that these public parameters deserve, with no files yet.
 
@@ -214,6 +219,7 @@ class Certificate(Part):
                 }
             ),
             ledger=ledger,
+            about=about or None,
             files={},
         )
 
@@ -309,6 +315,7 @@ def _card(certificate: Certificate) -> str:
         "Privacy certificate",
         {
             "status": certificate.status,
+            **dict(certificate.about or ()),
             "definition": certificate.dp_flavor.name,
             "ε": loss.privacy_parameters.epsilon,
             "δ": loss.privacy_parameters.delta,

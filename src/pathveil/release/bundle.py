@@ -123,7 +123,7 @@ def _read_tables(directory: Path) -> tuple["Release", Certificate]:
     )
     if not parameters.how.has_tables:
         release = Release(universe, tree, ledger=certificate.ledger)
-        return release.read_by(choices.trajectory_rules), certificate
+        return _told(release, certificate), certificate
     report_progress(2, 3)
     paths = bundle_tables.read_trajectories(
         directory / bundle_tables.TRAJECTORIES, universe, parameters
@@ -134,7 +134,13 @@ def _read_tables(directory: Path) -> tuple["Release", Certificate]:
     if ERROR_TABLE in certificate.files:
         errors = read_error_table(directory / ERROR_TABLE)
     release = Release(universe, tree, paths, certificate.ledger, errors=errors)
-    return release.read_by(choices.trajectory_rules), certificate
+    return _told(release, certificate), certificate
+
+
+def _told(release: "Release", certificate: Certificate) -> "Release":
+    """With what only the certificate tells."""
+    rules = certificate.implementation.trajectory_rules
+    return release.read_by(rules).described(certificate.about)
 
 
 def certificate_sha256(directory: Path) -> str:

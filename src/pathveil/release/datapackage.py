@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from pathveil.core.about import About, is_address
 from pathveil.promise.certificate import CERTIFICATE_FILE
 from pathveil.release import bundle_tables
 from pathveil.release.bundle_tables import COLUMNS, ERROR_TABLE
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from pathveil.release.release import Release
 
 DATAPACKAGE = "datapackage.json"
+_TITLE = "Trajectories released under differential privacy"
 _SLOTS_OF = {"day": "day", "week": "week", "dates": "calendar"}
 
 
@@ -84,11 +86,29 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
     return {
         "profile": "data-package",
         "name": "pathveil-release",
-        "title": f"{stamp}Trajectories released under differential privacy",
+        "title": f"{stamp}{release.about.title or _TITLE}",
         "description": f"{stamp}Synthetic trajectories with epsilon = {release.parameters.budget}; "
         f"see {CERTIFICATE_FILE}. Every count is noisy.",
+        **_said(release.about),
         "resources": resources,
     }
+
+
+def _said(about: About) -> dict[str, Any]:
+    """What the publisher says, where Frictionless has a place for it; the rest by our words."""
+    said: dict[str, Any] = {}
+    who = about.publisher or about.contact
+    if who is not None:
+        contact = (
+            {"path" if is_address(about.contact) else "email": about.contact}
+            if about.contact
+            else {}
+        )
+        said["contributors"] = [{"title": who, "role": "publisher", **contact}]
+    if about.licence is not None:
+        kind = "path" if is_address(about.licence) else "name"
+        said["licenses"] = [{kind: about.licence}]
+    return said | {name: text for name, text in about if name in ("period", "city")}
 
 
 def _location_fields(release: "Release") -> dict[str, str]:

@@ -13,6 +13,7 @@ from pathveil.analysis.count_queries import count_ordered, count_prefix
 from pathveil.analysis.patterns import Pattern, top_patterns
 from pathveil.analysis.timed_queries import Step, TimedPaths, has_windows
 from pathveil.analysis.visit_index import VisitIndex, codes_of
+from pathveil.core.about import About
 from pathveil.core.error_table import USUAL_LEVEL, ErrorTable, Estimate
 from pathveil.core.html_card import html_card
 from pathveil.core.methods import method_words
@@ -46,6 +47,7 @@ class Release:
         tree: the noisy prefix tree with the released counts.
         ledger: the charge that paid for it, as the certificate tells it; None if none did.
         rules: the public rules by which rows became trajectories, in words.
+        about: what the publisher says of it: its title, its licence …
 
     Args:
         universe: the public universe.
@@ -69,6 +71,7 @@ class Release:
         self.tree = tree
         self.ledger = ledger
         self.rules: tuple[str, ...] = ()
+        self.about = About()
         self._charge: Charge | None = None
         self._errors = errors
         released = _released(tree) if paths is None else paths
@@ -100,6 +103,7 @@ class Release:
             ledger=self.ledger,
             universe_origin=self.universe.origin,
             trajectory_rules=self.rules,
+            about=self.about,
         )
 
     def read_by(self, rules: Sequence[str]) -> "Release":
@@ -107,6 +111,12 @@ class Release:
         read = copy(self)
         read.rules = tuple(rules)
         return read
+
+    def described(self, about: About | None) -> "Release":
+        """A copy with what the publisher says of it."""
+        told = copy(self)
+        told.about = About() if about is None else about
+        return told
 
     def paid_by(self, charge: Charge | None) -> "Release":
         """A copy with the charge that paid for it, which is told when it is written."""
@@ -128,6 +138,7 @@ class Release:
     def _repr_html_(self) -> str:
         parameters, grid = self.parameters, self.time_grid
         facts = {
+            **dict(self.about),
             "trajectories": f"{len(self):,} on {len(self.paths()):,} distinct paths",
             "locations": f"{parameters.universe_size:,}",
             "ε": parameters.budget,

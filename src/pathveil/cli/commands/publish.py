@@ -9,7 +9,7 @@ import typer
 
 from pathveil.cli import aftermath
 from pathveil.cli.commands.universe import read_universe
-from pathveil.cli.options import engines, reading, shared, signing, trips
+from pathveil.cli.options import about, engines, reading, shared, signing, trips
 from pathveil.cli.options.charging import LedgerOptions
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def publish(
     max_trajectories_per_unit: shared.MaxTrajectories = 1,
     charging: LedgerOptions,
     counting: engines.EngineOptions,
+    telling: about.AboutOptions,
     sign_key: signing.SignKey = None,
     signer: signing.SignerName = None,
     csv: Annotated[
@@ -124,6 +125,9 @@ def publish(
     People with many trips: `--trajectory-column trip -c 10 --keep sample`, and `--epsilon-per-trip
     0.1` if ε is to be given for each that is used (docs/people.md).
 
+    Who publishes what: `--title "Taps of March" --publisher "City Transit" --licence CC-BY-4.0`, or
+    all of it in a file (`--about about.toml`).
+
     Without a public list of locations: `--universe discover --delta 1e-9`.
 
     More data than memory: `--engine duckdb --memory 2GB --spill /var/tmp`, and INPUT may be a
@@ -170,6 +174,7 @@ def publish(
         taxonomy=zones_for(taxonomy, locations),
         **asdict(privacy),
         **asdict(counting),
+        about=telling.about_release(),
     )
     _say_choices(request)
     account = charging.account(source, is_remote=counting.master is not None, is_rehearsal=dry_run)

@@ -31,7 +31,7 @@ def verify(
 
     Example: `pathveil verify release --ledger ledger.db`
     """
-    from pathveil.cli.console import print_json, reported_progress, stdout_console
+    from pathveil.cli.console import print_json, reported_progress, stdout_console, visible
     from pathveil.cli.options.signing import (
         ledger_facts,
         ledger_words,
@@ -54,6 +54,7 @@ def verify(
             {
                 "valid": True,
                 "status": certificate.status,
+                "about": dict(release.about),
                 "epsilon": str(release.parameters.budget),
                 "released_trajectories": len(release),
                 "ledger": charge,
@@ -71,6 +72,8 @@ def verify(
         highlight=False,
         style="bold red" if not release.is_private else None,
     )
+    for name, text in release.about:
+        console.print(f"{name.capitalize()}: {visible(text)}", markup=False, highlight=False)
     console.print(ledger_words(charge), markup=False, highlight=False)
     for line in signature_lines(signed):
         console.print(line, highlight=False, markup=False)

@@ -4,11 +4,12 @@ It is made before anything is charged or opened, and everything after it is told
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from pathveil.core.about import About
 from pathveil.core.budget import Budget
 from pathveil.core.parameters import Parameters
 from pathveil.core.preparations import DISCOVER
@@ -33,6 +34,7 @@ class Request:
         reading: how they are read; None if they are.
         parameters: of the release.
         engine: what reads and counts.
+        about: what the publisher says of the release.
     """
 
     source: Any
@@ -40,6 +42,7 @@ class Request:
     reading: Reading | None
     parameters: Parameters
     engine: Engine
+    about: About = field(default_factory=About)
 
     @classmethod
     def choose(
@@ -54,6 +57,7 @@ class Request:
         memory: str = DEFAULT_MEMORY,
         spill: str | os.PathLike[str] | None = None,
         master: str | None = None,
+        about: About | Mapping[str, object] | str | os.PathLike[str] | None = None,
         **choices: Any,
     ) -> "Request":
         """Check the choices together. Opens nothing.
@@ -68,11 +72,13 @@ class Request:
             memory: for DuckDB.
             spill: for its files.
             master: the Spark cluster.
+            about: what the publisher says of the release; see `About.of`.
             **choices: the height, the method … of `Parameters.choose`.
 
         Raises:
             ParameterError: if they can't be used.
         """
+        said = About.of(about)
         size, cap, grid = _facts(source, universe, reading)
         parameters = Parameters.choose(
             epsilon=Budget.choose(epsilon, epsilon_per_trip, cap),
@@ -84,7 +90,7 @@ class Request:
         chosen = Engine.choose(
             engine, source, parameters, memory=memory, spill=spill, master=master
         )
-        return cls(source, universe, reading, parameters, chosen)
+        return cls(source, universe, reading, parameters, chosen, said)
 
     def checked(self) -> "Request":
         """The same request, once the header or schema of its source is found to fit it.
