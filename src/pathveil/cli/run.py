@@ -7,7 +7,7 @@ import resource
 import sys
 from typing import Any
 
-from pathveil.cli import aftermath, stopping, streams, verbosity
+from pathveil.cli import aftermath, guide, stopping, streams, verbosity
 from pathveil.cli.stopping import Stopped
 from pathveil.errors import PathveilError
 
@@ -96,6 +96,8 @@ def _invoke(arguments: list[str]) -> int:
     if "_PATHVEIL_COMPLETE" in os.environ:  # a shell asks how a half-typed command goes on
         app(prog_name="pathveil")
     check_settings()
+    if guide.is_asked_for(arguments):
+        return guide.guide(_invoke)
     command = typer.main.get_command(app)
     try:
         with command.make_context("pathveil", arguments or ["--help"]) as context:

@@ -113,6 +113,9 @@ def publish(
     universe, the height and the threshold are public choices: make them without looking at the
     data (`pathveil plan` helps).
 
+    On a terminal and without arguments it asks: for columns, encoding, dates and purpose; then it
+    rehearses, forecasts, shows the command line that does the same, and charges last.
+
     Example: `pathveil publish taps.csv --universe stops.csv --unit-column card_id
     --order-column tapped_at --location-column stop --epsilon 1 --out release`
 

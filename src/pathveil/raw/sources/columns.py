@@ -195,6 +195,14 @@ def _check_named(role: str, name: str, available: Sequence[str], *, showable: bo
         )
 
 
+def recognised(role: str, available: Sequence[str]) -> str | None:
+    """The one column that has a well-known name for a role; None if none has, or several."""
+    try:
+        return _detect(role, available, taken=())
+    except ParameterError:
+        return None
+
+
 def _detect(role: str, available: Sequence[str], *, taken: Sequence[str]) -> str | None:
     free = [name for name in available if name not in taken]
     elsewhere = _ELSEWHERE.get(role)
