@@ -7,7 +7,14 @@ import pytest
 
 from pathveil import threads
 from pathveil.methods.calibrated.synthesis.complete import CHUNK, complete, cut_tasks
-from pathveil.methods.calibrated.synthesis.movement_model import Destinations
+from pathveil.methods.calibrated.synthesis.movement_model import (
+    KEPT,
+    OTHER,
+    OWN,
+    WHOLE_COLUMN,
+    Destinations,
+    listed_moves,
+)
 from pathveil.methods.calibrated.synthesis.tree_estimates import Continuations
 from pathveil.methods.calibrated.synthesis.walk import walk
 from pathveil.statistics.actions import BACK, END, NEW, OLDER, SHAPE, STAY, possible_actions
@@ -28,16 +35,12 @@ def generator(seed=0):
 
 def model(actions, *, popularity=(1, 1, 1, 1, 0), moves=(), ending=0.0, novelty=1.0):
     """Equal weights everywhere, but for what is given."""
-    first = ints(*(a for a, _ in moves))
-    weight = np.full(len(moves), 1e9)
+    first, second = ints(*(a for a, _ in moves)), ints(*(b for _, b in moves))
     destinations = Destinations(
-        background=np.ones(SIZE + 1),
-        familiar=np.ones(SIZE + 1),
-        popularity=np.array(popularity) / sum(popularity),
-        starts=np.searchsorted(first, np.arange(SIZE + 2)),
-        to=np.append(ints(*(b for _, b in moves)), -1),
-        weight=np.append(weight, 0.0),
-        cumulative=np.append(weight, 0.0),
+        np.ones(SIZE + 1),
+        np.ones(SIZE + 1),
+        np.array(popularity) / sum(popularity),
+        *listed_moves(first, second, np.full(len(moves), 1e9), SIZE),
     )
     weights = np.zeros(SHAPE)
     for action, value in actions.items():
@@ -119,6 +122,33 @@ def test_older_places_are_neither_here_nor_before():
 def test_measured_moves_are_followed():
     rows = walked(work([0]), model({NEW: 1}, moves=[(0, 2), (2, 1)]))
     assert all(row == [0, 2, 1, 3] for row in rows)
+
+
+def test_a_listed_move_is_drawn_in_proportion_to_its_weight():
+    """The columns of each location, taken together, hold what its moves weigh."""
+    draw = generator(3)
+    first = np.repeat(np.arange(SIZE), (7, 0, 1, 20))
+    second, weight = draw.integers(SIZE, size=len(first)), draw.exponential(size=len(first)) ** 3
+    starts, to, _, columns, listed = listed_moves(first, second, weight, SIZE)
+    assert to[:-1].tolist() == second.tolist()
+    for x in range(SIZE):
+        part = slice(starts[x], starts[x + 1])
+        kept = columns[part, KEPT] / WHOLE_COLUMN
+        held = np.bincount(columns[part, OWN], kept, SIZE)
+        held += np.bincount(columns[part, OTHER], 1 - kept, SIZE)
+        wanted = np.bincount(second[part], weight[part], SIZE)
+        assert listed[x] == pytest.approx(wanted.sum())
+        assert held * listed[x] == pytest.approx(wanted * len(kept), abs=1e-6 * listed[x])
+
+
+def test_returning_to_older_places_is_as_likely_as_their_factors_say():
+    """Rejection sampling changes no law: of 20,000 walkers, shares within 5 standard errors."""
+    movement = model({OLDER: 2, NEW: 1})
+    factors = np.array([0.25, 1.0, 4.0, 1.0, 0.0])  # here is 2, before was 1: 0 is the older one
+    by_location = np.column_stack((factors, movement.by_location[:, 1:]))
+    rows = walked(work([0, 1, 2]), movement._replace(by_location=by_location), rows=20_000)
+    share = np.mean([row[3] == 0 for row in rows])
+    assert share == pytest.approx(2 * 0.25 / (2 * 0.25 + 1), abs=5 * 0.5 / np.sqrt(len(rows)))
 
 
 def test_older_places_follow_the_measured_moves():

@@ -188,7 +188,7 @@ POOLING: Final = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9
 HAZARD_BOUNDS: Final = (1e-4, 1 - 1e-4)
 # How many trajectories each round simulates: the first rounds go a long way, and need no more.
 # More or larger ones change nothing that the calibration would not mend.
-FIT_SAMPLES: Final = (50_000, 50_000, 100_000, 200_000)
+FIT_SAMPLES: Final = (30_000, 30_000, 60_000, 120_000)
 FIT_SAMPLE_VISITS: Final = 4_000_000  # fewer trajectories, if they are long
 # Simulated action counts are raised by so many of the expected ones, so none is 0.
 ACTION_SLACK: Final = 5.0

@@ -105,8 +105,24 @@ def _chunk(paths: Paths, start: int, targets: Targets) -> _Chunk:
 
 def _chunk_weights(chunk: _Chunk, multipliers: NDArray[np.float64]) -> NDArray[np.float64]:
     weights = np.empty(len(chunk.base))
-    weights[chunk.order] = _weigh(chunk.starts, chunk.cells, chunk.base, multipliers)
+    weights[chunk.order] = _weigh(chunk, multipliers)
     return weights
+
+
+def _weigh(chunk: _Chunk, multipliers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """In the chunk's own order. NumPy's exp is several times as quick as that of compiled code."""
+    exponents = _exponents(chunk.starts, chunk.cells, multipliers)
+    with np.errstate(over="ignore"):  # a step that is much too long: it will be shortened
+        weights: NDArray[np.float64] = np.exp(exponents, out=exponents)
+    weights *= chunk.base
+    return weights
+
+
+def _chunk_sums(
+    chunk: _Chunk, multipliers: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    weights = _weigh(chunk, multipliers)
+    return float(weights.sum()), _by_cell(chunk.starts, chunk.cells, weights, len(multipliers))
 
 
 def _sums(
@@ -114,9 +130,7 @@ def _sums(
 ) -> tuple[float, NDArray[np.float64]]:
     """The sum of all weights, and that of each cell; added up in order, so always the same."""
     total, sums = 0.0, np.zeros(len(multipliers))
-    for weight, by_cell in in_threads(
-        lambda chunk: _chunk_sums(chunk.starts, chunk.cells, chunk.base, multipliers), chunks
-    ):
+    for weight, by_cell in in_threads(lambda chunk: _chunk_sums(chunk, multipliers), chunks):
         total += weight
         sums += by_cell
     return total, sums
@@ -135,31 +149,24 @@ def _row_by_row(
 
 
 @njit(cache=True, nogil=True)
-def _weigh(
-    starts: NDArray[np.uint32],
-    cells: NDArray[np.uint32],
-    base: NDArray[np.float64],
-    multipliers: NDArray[np.float64],
+def _exponents(
+    starts: NDArray[np.uint32], cells: NDArray[np.uint32], multipliers: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    exponents = np.empty(len(base))
-    for row in range(len(base)):
+    exponents = np.empty(len(starts) - 1)
+    for row in range(len(exponents)):
         exponent = 0.0
         for i in range(starts[row], starts[row + 1]):
             exponent += multipliers[cells[i]]
         exponents[row] = exponent
-    return base * np.exp(exponents)
+    return exponents
 
 
 @njit(cache=True, nogil=True)
-def _chunk_sums(
-    starts: NDArray[np.uint32],
-    cells: NDArray[np.uint32],
-    base: NDArray[np.float64],
-    multipliers: NDArray[np.float64],
-) -> tuple[float, NDArray[np.float64]]:
-    weights = _weigh(starts, cells, base, multipliers)
-    sums = np.zeros(len(multipliers))
-    for row in range(len(base)):
+def _by_cell(
+    starts: NDArray[np.uint32], cells: NDArray[np.uint32], weights: NDArray[np.float64], size: int
+) -> NDArray[np.float64]:
+    sums = np.zeros(size)
+    for row in range(len(weights)):
         for i in range(starts[row], starts[row + 1]):
             sums[cells[i]] += weights[row]
-    return weights.sum(), sums
+    return sums

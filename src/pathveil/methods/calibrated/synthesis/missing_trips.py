@@ -33,10 +33,9 @@ def with_missing_trips(paths: Paths, known: Estimated, draw: np.random.Generator
     is_named = (first < size) & (last < size)
     cells = first[is_named].astype(np.int64) * size + last[is_named]
     wanted = trips.listed_keys
-    made = np.zeros(len(wanted))
     at = np.minimum(np.searchsorted(wanted, cells), len(wanted) - 1)
     listed = wanted[at] == cells
-    np.add.at(made, at[listed], paths.weights[is_named][listed])
+    made = np.bincount(at[listed], paths.weights[is_named][listed], len(wanted))
     enough = ENOUGH_OF_A_TRIP * min(1.0, paths.weights.sum() / known.total) * trips.value
     missing = np.ceil(np.maximum(enough - made, 0.0)).astype(np.int64)
     return concatenate_paths([paths, _copies(paths, first, wanted, missing, size, draw)])

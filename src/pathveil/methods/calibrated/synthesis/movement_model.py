@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.compiled import njit
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.methods.calibrated.synthesis.gravity import Neighbourhood, unmeasured_moves
 from pathveil.statistics.actions import ACTIONS, END, NEW
@@ -28,6 +29,9 @@ from pathveil.statistics.visits import VISITS
 # The columns of `MovementModel.by_location` and of `MovementModel.by_length`.
 RETURNING, ENDING, BACKGROUND, FAMILIAR, POPULARITY = range(5)
 ENDING_AFTER, NOVELTY = range(2)
+# And those of `MovementModel.columns`.
+OWN, OTHER, KEPT = range(3)
+WHOLE_COLUMN = (1 << 31) - 1
 
 GUIDE_PARTS = 4096  # about one search step for the popularity of a thousand locations
 
@@ -48,7 +52,9 @@ class MovementModel(NamedTuple):
             those that were measured and, with a map, those that it tells.
         to: int64; their destinations, ascending for each x; one more entry that is no move.
         weight: float64; how many people make each.
-        cumulative: float64; sums of ``weight`` within each x.
+        columns: int32, shape (moves, 3); to draw a listed move at once (Walker's alias method):
+            any from x, then with probability KEPT / `WHOLE_COLUMN` to OWN and else to OTHER.
+        listed: float64, shape (n + 1,); sums of ``weight`` for each x.
         sums: float64, shape (n + 1,); of the popularity.
         guide: int64; the k-th of its m parts of [0, sums[-1]) begins at location guide[k].
     """
@@ -59,7 +65,8 @@ class MovementModel(NamedTuple):
     starts: NDArray[np.int64]
     to: NDArray[np.int64]
     weight: NDArray[np.float64]
-    cumulative: NDArray[np.float64]
+    columns: NDArray[np.int32]
+    listed: NDArray[np.float64]
     sums: NDArray[np.float64]
     guide: NDArray[np.int64]
 
@@ -77,7 +84,8 @@ class Destinations:
     starts: NDArray[np.int64]
     to: NDArray[np.int64]
     weight: NDArray[np.float64]
-    cumulative: NDArray[np.float64]
+    columns: NDArray[np.int32]
+    listed: NDArray[np.float64]
 
     @classmethod
     def of(
@@ -101,7 +109,9 @@ class Destinations:
         attraction = np.append(visits + LEAST_VISITS, known.unnamed_visits)
         popularity = attraction / attraction.sum()
         if near is None or not len(moves.value):
-            return cls(familiar, familiar, popularity, *_rows(first, second, moves.value, count))
+            return cls(
+                familiar, familiar, popularity, *listed_moves(first, second, moves.value, count)
+            )
         found = unmeasured_moves(
             near,
             moves.listed_keys,
@@ -124,7 +134,7 @@ class Destinations:
             np.append(anywhere, 1.0),
             familiar,
             popularity,
-            *_rows(first[order], second[order], weight[order], count),
+            *listed_moves(first[order], second[order], weight[order], count),
         )
 
     def model(
@@ -144,28 +154,67 @@ class Destinations:
             self.starts,
             self.to,
             self.weight,
-            self.cumulative,
+            self.columns,
+            self.listed,
             sums,
             np.minimum(np.searchsorted(sums, parts, side="right"), len(sums) - 1),
         )
 
 
-_Rows = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+_Rows = tuple[
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.float64],
+    NDArray[np.int32],
+    NDArray[np.float64],
+]
 
 
-def _rows(
+def listed_moves(
     first: NDArray[np.int64], second: NDArray[np.int64], moves: NDArray[np.float64], count: int
 ) -> _Rows:
-    """Moves in ascending order as ``starts``, ``to``, ``weight`` and ``cumulative``."""
+    """Moves in ascending order as ``starts``, ``to``, ``weight``, ``columns`` and ``listed``."""
     starts = np.searchsorted(first, np.arange(count + 2))
-    running = np.cumsum(moves)
-    before = np.concatenate((np.zeros(1), running))[starts]
-    return (
-        starts,
-        np.append(second, -1),
-        np.append(moves, 0.0),
-        np.append(running - before[first], 0.0),
-    )
+    listed = np.bincount(first, moves, count + 1).astype(np.float64)
+    columns = _columns(starts, second.astype(np.int32), moves, listed)
+    return starts, np.append(second, -1), np.append(moves, 0.0), columns, listed
+
+
+@njit(cache=True, nogil=True)
+def _columns(
+    starts: NDArray[np.int64],
+    to: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    listed: NDArray[np.float64],
+) -> NDArray[np.int32]:
+    """Columns of the same height: what is too high fills up what is too low (Vose 1991)."""
+    columns = np.empty((len(to), 3), dtype=np.int32)
+    height = np.empty(len(to))
+    low = np.empty(len(to), dtype=np.int64)
+    high = np.empty(len(to), dtype=np.int64)
+    for x in range(len(starts) - 1):
+        lows = highs = 0
+        for i in range(starts[x], starts[x + 1]):
+            columns[i, OWN] = columns[i, OTHER] = to[i]
+            columns[i, KEPT] = WHOLE_COLUMN
+            height[i] = weight[i] / listed[x] * (starts[x + 1] - starts[x])
+            if height[i] < 1.0:
+                low[lows] = i
+                lows += 1
+            else:
+                high[highs] = i
+                highs += 1
+        while lows > 0 and highs > 0:
+            lows -= 1
+            filled, giving = low[lows], high[highs - 1]
+            columns[filled, KEPT] = int(height[filled] * WHOLE_COLUMN)
+            columns[filled, OTHER] = to[giving]
+            height[giving] -= 1.0 - height[filled]
+            if height[giving] < 1.0:
+                low[lows] = giving
+                lows += 1
+                highs -= 1
+    return columns
 
 
 def _departures(known: Estimated) -> NDArray[np.float64]:

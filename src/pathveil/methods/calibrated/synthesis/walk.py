@@ -16,9 +16,13 @@ from pathveil.methods.calibrated.synthesis.movement_model import (
     ENDING,
     ENDING_AFTER,
     FAMILIAR,
+    KEPT,
     NOVELTY,
+    OTHER,
+    OWN,
     POPULARITY,
     RETURNING,
+    WHOLE_COLUMN,
     MovementModel,
 )
 from pathveil.methods.calibrated.synthesis.tree_estimates import Continuations
@@ -32,6 +36,7 @@ NEW_TRIES, START_TRIES, FREE_STEP_TRIES, STEP_TRIES = 60, 100, 12, 3
 SURELY = 0.999  # nobody ends with more than this probability
 SMALLEST = 1e-300  # keeps a division by 0 away
 NOWHERE, ENDED = -1, -2
+NOT_WEIGHED = -1.0
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")
 
@@ -49,7 +54,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
         model: how to go on.
     """
     prefixes, prefix_lengths, _, ended, taken_starts, taken_ends, taken = work
-    actions, by_location, by_length, starts, to, weight, cumulative, sums, guide = model
+    actions, by_location, by_length, starts, to, weight, columns, listed, sums, guide = model
     longest, unnamed = len(by_length) - 1, len(sums) - 1
     # What a walker remembers: the named locations it saw, how often, and how much they attract.
     locations = np.empty(MOST_REMEMBERED, dtype=np.int64)
@@ -66,6 +71,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
         here = before = NOWHERE
         previous = END  # before the first step there is no previous action
         distinct = remembered = length = 0
+        most_returning = 0.0  # of all factors of returning to what is remembered
         while length < longest:
             if length < prefix_lengths[job]:
                 there = prefixes[job, length]
@@ -80,12 +86,11 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
                 chances[STAY] = actions[previous, situation, STAY] * by_location[here, RETURNING]
                 # Before the second location `before` is −1: the unnamed one, with a factor of 0.
                 chances[BACK] = actions[previous, situation, BACK] * by_location[before, RETURNING]
-                chances[OLDER] = actions[previous, situation, OLDER]
-                if chances[OLDER] > 0:
-                    chances[OLDER] *= _weigh_older(
-                        by_location, starts, to, weight, here, before,
-                        locations, times, attractions, remembered,
-                    )  # fmt: skip
+                # As if all older locations drew people back like the one that does it most.
+                # To weigh them takes long, so it is done only for who wants to return to one,
+                # and some of those are sent to choose again: that is rejection sampling.
+                chances[OLDER] = actions[previous, situation, OLDER] * most_returning
+                older = NOT_WEIGHED
                 # Who has seen every location that there is finds no new one.
                 chances[NEW] = 0.0
                 if (distinct < unnamed) | (by_location[unnamed, POPULARITY] > 0):
@@ -100,9 +105,19 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
                     action = END
                     if _uniform(state) >= ending:
                         action = _pick(chances, ACTION_KINDS, state)
+                        while action == OLDER:
+                            if older < 0:
+                                older = _weigh_older(
+                                    by_location, starts, to, weight, here, before,
+                                    locations, times, attractions, remembered,
+                                )  # fmt: skip
+                            if _uniform(state) * most_returning < older:
+                                break
+                            chances[OLDER] *= older > 0  # who can't return need not try again
+                            action = _pick(chances, ACTION_KINDS, state)
                     if action == NEW:
                         there = _new_location(
-                            by_location, starts, to, cumulative, sums, guide,
+                            by_location, starts, columns, listed, sums, guide,
                             here, locations, remembered, state,
                         )  # fmt: skip
                     elif action == OLDER:
@@ -125,6 +140,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
                 distinct += 1
                 if there != unnamed and remembered < MOST_REMEMBERED:
                     locations[remembered], times[remembered] = there, 1
+                    most_returning = max(most_returning, by_location[there, RETURNING])
                     remembered += 1
             if previous != STAY:
                 before, here = here, there
@@ -194,8 +210,8 @@ def _weigh_older(
 def _new_location(
     by_location: NDArray[np.float64],
     starts: NDArray[np.int64],
-    to: NDArray[np.int64],
-    cumulative: NDArray[np.float64],
+    columns: NDArray[np.int32],
+    listed: NDArray[np.float64],
     sums: NDArray[np.float64],
     guide: NDArray[np.int64],
     here: int,
@@ -204,15 +220,17 @@ def _new_location(
     state: NDArray[np.uint64],
 ) -> int:
     """A destination that is not remembered, or `NOWHERE` if none was found."""
-    start, last = starts[here], starts[here + 1] - 1
-    measured = cumulative[last] if last >= start else 0.0
+    start, size = starts[here], starts[here + 1] - starts[here]
+    share = listed[here] / (listed[here] + by_location[here, BACKGROUND])
     there = NOWHERE
     tries = NEW_TRIES
     while there == NOWHERE and tries > 0:
         tries -= 1
-        left = _uniform(state) * (measured + by_location[here, BACKGROUND])
-        if left < measured:
-            there = to[_first_above(cumulative, start, last, left)]
+        if _uniform(state) < share:
+            at = _uniform(state) * size
+            i = start + int(at)
+            is_kept = (at - int(at)) * WHOLE_COLUMN < columns[i, KEPT]
+            there = int(columns[i, OWN] if is_kept else columns[i, OTHER])
         else:
             there = _pick_guided(sums, guide, state)
         if _find(locations, remembered, there) < remembered:
