@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil import TrajectoryDatabase
+from pathveil.core.noise import Laplace
 from pathveil.core.thresholds import smallest_threshold
 from pathveil.gate.add_noise import dense_table, sparse_table
 from pathveil.gate.randomness import Randomness
@@ -103,10 +104,10 @@ class SingleTables:
     def _table(self, cells: NDArray[np.integer], size: int, sensitivity: int) -> NoisyTable:
         epsilon, randomness = self.epsilon / sensitivity, Randomness(None)
         if size <= DENSE_CELLS:
-            return dense_table(np.bincount(cells, minlength=size), epsilon, randomness)
+            return dense_table(np.bincount(cells, minlength=size), Laplace(epsilon), randomness)
         exact = np.unique(cells.astype(np.int64), return_counts=True)
         threshold = smallest_threshold(epsilon, size, INVENTED)
-        return sparse_table([exact], size, epsilon, threshold, randomness)
+        return sparse_table([exact], size, Laplace(epsilon), threshold, randomness)
 
     def _error(self, queries: Queries, answers: NDArray[np.int64]) -> float:
         return average_relative_error(self.raw.answers(queries), answers, self.raw.size)

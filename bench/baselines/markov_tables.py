@@ -14,6 +14,7 @@ from bench.baselines.markov_plan import (
     INVENTED_CELLS,
     MarkovPlan,
 )
+from pathveil.core.noise import Laplace
 from pathveil.core.thresholds import smallest_threshold
 from pathveil.gate.add_noise import dense_table, sparse_table
 from pathveil.gate.randomness import Randomness
@@ -77,7 +78,7 @@ def _noisy(
 ) -> NoisyTable:
     """All cells or, if the table is large, a public fact, those above a threshold."""
     if is_dense:
-        return dense_table(np.bincount(cells, minlength=size), epsilon, randomness)
+        return dense_table(np.bincount(cells, minlength=size), Laplace(epsilon), randomness)
     if size > COUNTED_AT_ONCE:
         occupied, counts = np.unique(cells, return_counts=True)
     else:
@@ -85,4 +86,4 @@ def _noisy(
         occupied = np.flatnonzero(counts)
         counts = counts[occupied]
     theta = smallest_threshold(epsilon, size, INVENTED_CELLS)
-    return sparse_table([(occupied, counts)], size, epsilon, theta, randomness)
+    return sparse_table([(occupied, counts)], size, Laplace(epsilon), theta, randomness)

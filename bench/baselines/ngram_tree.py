@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bench.baselines.ngram_growth import expand
 from bench.baselines.ngram_levels import Expanded, Level
 from bench.baselines.ngram_plan import NGramPlan
+from pathveil.core.noise import Laplace
 from pathveil.gate.add_noise import sparse_table
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
@@ -53,7 +54,7 @@ def _measure(
         table = sparse_table(
             [(position[exact.node[own]] * plan.symbols + exact.location[own], exact.count[own])],
             len(nodes) * plan.symbols,
-            plan.noise(budget),
+            Laplace(plan.noise(budget)),
             plan.threshold(budget),
             randomness,
         )

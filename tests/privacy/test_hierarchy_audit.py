@@ -89,7 +89,7 @@ def zones_are_refined_by_their_true_count(patch: pytest.MonkeyPatch) -> Mechanis
             found.keys[refined],
             found.counts[refined],
             found.cells,
-            found.epsilon,
+            found.noise,
             found.threshold,
         )
 

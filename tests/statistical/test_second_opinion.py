@@ -12,6 +12,7 @@ import opendp.prelude as dp
 import pytest
 from tests.statistical.chi_square import ERROR, homogeneity
 
+from pathveil.core.noise import Laplace
 from pathveil.gate.add_noise import discrete_laplace, passing_empty_nodes, sparse_table
 from pathveil.gate.randomness import Randomness
 
@@ -96,7 +97,7 @@ def patterns(level):
 def our_table(epsilon):
     occupied = np.arange(0, SIZE, OCCUPIED)
     blocks = [(occupied, np.full(len(occupied), COUNT))]
-    table = sparse_table(blocks, SIZE, epsilon, THETA, Randomness())
+    table = sparse_table(blocks, SIZE, Laplace(epsilon), THETA, Randomness())
     level = np.full(SIZE, THETA - 1)
     level[table.keys] = table.counts
     return level

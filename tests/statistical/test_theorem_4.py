@@ -13,6 +13,7 @@ from scipy import stats
 from tests.statistical.chi_square import ERROR, goodness_of_fit, homogeneity
 
 from pathveil.core.intervals import Interval, exp_minus, pass_probability
+from pathveil.core.noise import Laplace
 from pathveil.gate import add_noise
 from pathveil.gate.add_noise import discrete_laplace, passing_empty_nodes, sparse_table
 from pathveil.gate.geometric import Geometric
@@ -51,7 +52,7 @@ def in_ranges(nodes=20_000):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(add_noise, "MOST_OCCUPIED", IN_A_RANGE)
         cells = nodes * LOCATIONS
-        table = sparse_table([(occupied, counts)], cells, EPSILON, THETA, Randomness())
+        table = sparse_table([(occupied, counts)], cells, Laplace(EPSILON), THETA, Randomness())
     level = np.full(cells, DID_NOT_PASS)
     level[table.keys] = table.counts
     return level.reshape(nodes, LOCATIONS)

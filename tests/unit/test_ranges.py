@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathveil.core.noise import Laplace
 from pathveil.gate import add_noise as module
 from pathveil.gate.add_noise import ranges, sparse_table
 from pathveil.gate.randomness import Randomness
@@ -51,7 +52,7 @@ def test_every_cell_is_in_exactly_one_range(stream):
 @given(stream=streams(), seed=st.integers(0, 2**32))
 def test_how_an_engine_cuts_its_blocks_decides_nothing(stream, seed):
     occupied, counts, blocks = stream
-    public = (CELLS, Fraction(1, 4), 3)
+    public = (CELLS, Laplace(Fraction(1, 4)), 3)
     whole = sparse_table([(occupied, counts)], *public, seeded(seed))
     table = sparse_table(iter(blocks), *public, seeded(seed))
     assert table.keys.tolist() == whole.keys.tolist()

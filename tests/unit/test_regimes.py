@@ -12,6 +12,7 @@ from bench.regimes import Cell, chosen, compare, grid, is_as_good
 from bench.scoreboard import own_queries
 from bench.single_tables import CAPS, SingleTables
 
+from pathveil.core.noise import Laplace
 from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.measures import Measure
 
@@ -129,7 +130,9 @@ def test_a_single_table_spends_what_its_cap_asks_for(monkeypatch):
     asked = []
     monkeypatch.setattr(
         "bench.single_tables.dense_table",
-        lambda counts, epsilon, _randomness: asked.append((len(counts), epsilon)) or _exact(counts),
+        lambda counts, noise, _randomness: (
+            asked.append((len(counts), noise.epsilon)) or _exact(counts)
+        ),
     )
     database = World("commuters", 100, 20, "6.7").database(with_map=False)
     own = own_queries(database, 1, 5), own_queries(database, 2, 5)
@@ -143,7 +146,7 @@ def test_a_single_table_spends_what_its_cap_asks_for(monkeypatch):
 def _exact(counts):
     from pathveil.statistics.noisy_table import NoisyTable
 
-    return NoisyTable(np.arange(len(counts)), counts, len(counts), Fraction(1))
+    return NoisyTable(np.arange(len(counts)), counts, len(counts), Laplace(Fraction(1)))
 
 
 def test_a_cell_meets_every_opponent_on_every_measure(monkeypatch, capsys, tmp_path):

@@ -15,8 +15,10 @@ import pathveil
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLER, INTERVALS = "gate/geometric.py", "core/intervals.py"
+GAUSSIAN = "gate/gaussian.py"
 TESTS = [
-    f"tests/unit/test_{name}.py" for name in ("intervals", "geometric", "sampler_exhaustively")
+    f"tests/unit/test_{name}.py"
+    for name in ("intervals", "geometric", "gaussian", "sampler_exhaustively")
 ]
 MUTANTS = {
     "a tie is decided at once": (SAMPLER, "and thresholds[low] == word:", "and False:"),
@@ -47,6 +49,32 @@ MUTANTS = {
         INTERVALS,
         "max(one - self.high, 0), max(one - self.low, 0)",
         "max(one - self.low, 0), max(one - self.low, 0)",
+    ),
+    "zero has two signs": (GAUSSIAN, "is_accepted &= (size > 0) | ~is_negative", "pass"),
+    "what lies beyond the table is geometric": (
+        GAUSSIAN,
+        "is_accepted[at] = self._chance.take(",
+        "self._chance.take(",
+    ),
+    "all of a block is accepted": (
+        GAUSSIAN,
+        "is_accepted &= self._chance.take_all(more, is_beyond, randomness)",
+        "self._chance.take_all(more, is_beyond, randomness)",
+    ),
+    "a chance is decided by its upper bound": (
+        GAUSSIAN,
+        "is_undecided = (word >= least) & ~is_taken | is_open",
+        "is_undecided = is_open",
+    ),
+    "where the walk lands is kept": (
+        GAUSSIAN,
+        "reaches(self._dropped, 0, 0, randomness, self._word_bits) and (",
+        "True and (",
+    ),
+    "the sum of weights has one side": (
+        INTERVALS,
+        "one + total + total + rest",
+        "one + total + rest",
     ),
     "a series stops early": (INTERVALS, "while term_high > 1:", "while step < 6:"),
 }

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pathveil.core.noise import Laplace
 from pathveil.statistics import prefix_tree
 from pathveil.statistics.actions import (
     BACK,
@@ -85,7 +86,7 @@ def seen(rows, candidates, *, kept):
     for level in LEVELS[:-1]:
         keys = np.unique(level.cells(found, scope, 1))[::kept] if level.is_open(scope) else []
         passed = np.asarray(keys, dtype=np.int64)
-        table = NoisyTable(passed, np.ones(len(passed), np.int64), 10**6, Fraction(1), 1)
+        table = NoisyTable(passed, np.ones(len(passed), np.int64), 10**6, Laplace(Fraction(1)), 1)
         scope = replace(scope, levels=(*scope.levels, table))
     return found, scope
 

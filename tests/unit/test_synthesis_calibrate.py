@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pathveil import Parameters
+from pathveil.core.noise import Laplace
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis import calibrate as calibration
 from pathveil.methods.calibrated.synthesis.calibrate import calibrate
@@ -55,7 +56,7 @@ def targets(draw=None, variance=4.0):
     def listed(*keys):
         return replace(table(len(keys)), keys=np.array(keys))
 
-    top = NoisyTable(np.array([0, 2, 3]), np.array([3, 2, 1]), 4, Fraction(1), 1)
+    top = NoisyTable(np.array([0, 2, 3]), np.array([3, 2, 1]), 4, Laplace(Fraction(1)), 1)
     shapes = table(LENGTH_BINS, DISTINCT_BINS)
     tables = {
         SHAPES: shapes,

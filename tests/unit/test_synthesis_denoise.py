@@ -1,13 +1,17 @@
 """Denoising: what noise hides counts as empty, what passed a threshold is drawn back."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
+from pathveil.core.noise import Laplace
 from pathveil.statistics.denoise import FLAT_AFTER, posterior, sparse_estimates
 from pathveil.statistics.shapes import PLAIN_MEDIAN
 
 # All draws are seeded: a test that passes once passes always.
 SCALE = 10.0
+NOISE = Laplace(Fraction(1, 10))
 
 
 def laplace(size, seed):
@@ -20,42 +24,42 @@ def zipf_counts(cells):
 
 
 def test_without_noise_counts_stay_as_they_are():
-    known = posterior(np.array([0, 3, 10]), 0.01)
+    known = posterior(np.array([0, 3, 10]), Laplace(Fraction(100)))
     assert known.mean.tolist() == known.median.tolist() == [0, 3, 10]
     assert known.variance.tolist() == [1, 1, 1]
 
 
 def test_no_cells_no_estimates():
-    assert len(posterior(np.zeros(0, dtype=np.int64), SCALE).mean) == 0
+    assert len(posterior(np.zeros(0, dtype=np.int64), NOISE).mean) == 0
     assert (
-        len(sparse_estimates(np.zeros(0, dtype=np.int64), SCALE, hidden=5, threshold=9).value) == 0
+        len(sparse_estimates(np.zeros(0, dtype=np.int64), NOISE, hidden=5, threshold=9).value) == 0
     )
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_table_of_noise_is_empty(seed):
-    assert not sparse_estimates(laplace(1000, seed), SCALE).value.any()
+    assert not sparse_estimates(laplace(1000, seed), NOISE).value.any()
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_an_outlier_is_doubted_and_many_are_believed(seed):
     noisy = np.append(laplace(120, seed), [round(6 * SCALE)] * 4)
     plain = {"floor": PLAIN_MEDIAN}
-    assert sparse_estimates(noisy, SCALE, doubt=5, **plain).value[-4:].min() > 4 * SCALE
+    assert sparse_estimates(noisy, NOISE, doubt=5, **plain).value[-4:].min() > 4 * SCALE
     one = noisy[:-3]
-    assert sparse_estimates(one, SCALE, **plain).value[-1] > SCALE
-    assert not sparse_estimates(one, SCALE, doubt=5, **plain).value.any()
+    assert sparse_estimates(one, NOISE, **plain).value[-1] > SCALE
+    assert not sparse_estimates(one, NOISE, doubt=5, **plain).value.any()
 
 
 def test_a_count_far_below_zero_is_none():
-    known = posterior(np.array([-100_000, 0, 500]), SCALE, doubt=5)
+    known = posterior(np.array([-100_000, 0, 500]), NOISE, doubt=5)
     assert known.mean[0] == pytest.approx(0, abs=0.1)
     assert known.mean[2] == 500
 
 
 def test_large_counts_keep_their_value_and_the_variance_of_the_noise():
     noisy = np.array([0, 1, -5, 1000, 5000])
-    known = posterior(noisy, SCALE)
+    known = posterior(noisy, NOISE)
     assert (noisy[3:] > FLAT_AFTER * SCALE).all()
     assert known.mean[3:].tolist() == [1000, 5000]
     assert known.variance[3:].tolist() == [2 * SCALE**2] * 2
@@ -64,7 +68,7 @@ def test_large_counts_keep_their_value_and_the_variance_of_the_noise():
 def test_two_kinds_of_cells_are_told_apart():
     """Half the cells hold nothing and half hold 60: the posterior finds out."""
     truth = np.repeat([0, 60], 2000)
-    known = posterior(truth + laplace(4000, 1), SCALE).mean
+    known = posterior(truth + laplace(4000, 1), NOISE).mean
     assert np.abs(known - truth).mean() < 0.35 * SCALE  # that of the noise is SCALE
     assert known[:2000].mean() == pytest.approx(0, abs=3)
     assert known[2000:].mean() == pytest.approx(60, abs=3)
@@ -74,8 +78,8 @@ def test_denoising_beats_clipping_at_zero():
     truth = np.concatenate((zipf_counts(500), np.zeros(3000, dtype=np.int64)))
     noisy = truth + laplace(len(truth), 2)
     clipped = np.abs(np.maximum(noisy, 0) - truth).mean()
-    assert np.abs(posterior(noisy, SCALE).mean - truth).mean() < 0.5 * clipped
-    assert np.abs(sparse_estimates(noisy, SCALE, floor=20).value - truth).mean() < 0.5 * clipped
+    assert np.abs(posterior(noisy, NOISE).mean - truth).mean() < 0.5 * clipped
+    assert np.abs(sparse_estimates(noisy, NOISE, floor=20).value - truth).mean() < 0.5 * clipped
 
 
 def test_what_passed_a_threshold_is_drawn_back():
@@ -85,7 +89,7 @@ def test_what_passed_a_threshold_is_drawn_back():
     kept = noisy >= threshold
     near = noisy[kept] < threshold + 3 * SCALE
     known = posterior(
-        noisy[kept], SCALE, hidden=int(np.count_nonzero(~kept)), threshold=threshold
+        noisy[kept], NOISE, hidden=int(np.count_nonzero(~kept)), threshold=threshold
     ).mean
     bias = (noisy[kept] - truth[kept])[near].mean()
     assert bias > 0.4 * SCALE
@@ -94,7 +98,7 @@ def test_what_passed_a_threshold_is_drawn_back():
 
 def test_estimates_rise_with_the_noisy_count():
     noisy = np.sort(np.concatenate((laplace(500, 4), 30 + laplace(500, 5))))
-    known = posterior(noisy, SCALE)
+    known = posterior(noisy, NOISE)
     assert (np.diff(known.mean) >= -0.05 * SCALE).all()  # bins of noisy counts do not quite join
     assert (np.diff(known.median) >= 0).all()
     assert (known.variance >= 1).all()
@@ -103,7 +107,7 @@ def test_estimates_rise_with_the_noisy_count():
 def test_a_high_floor_makes_the_median_the_ordinary_one():
     """Relative errors weigh small counts more, so without a floor the median is lower."""
     noisy = np.concatenate((laplace(500, 6), 25 + laplace(500, 7)))
-    low, high = posterior(noisy, SCALE, floor=1.0), posterior(noisy, SCALE, floor=1e12)
+    low, high = posterior(noisy, NOISE, floor=1.0), posterior(noisy, NOISE, floor=1e12)
     assert (low.median <= high.median).all()
     assert (low.median < high.median).any()
 
@@ -112,7 +116,9 @@ def test_a_high_floor_makes_the_median_the_ordinary_one():
 def test_any_scale(scale):
     noisy = np.array([-3 * int(scale) - 1, 0, 1, int(scale), 50 * int(scale) + 7])
     for hidden, threshold in ((0, None), (10**13, int(30 * scale) + 1)):
-        estimates = sparse_estimates(noisy, scale, hidden=hidden, threshold=threshold)
+        estimates = sparse_estimates(
+            noisy, Laplace(1 / Fraction(scale)), hidden=hidden, threshold=threshold
+        )
         assert np.isfinite(estimates.value).all()
         assert (estimates.value >= 0).all()
         assert np.isfinite(estimates.variance).all()

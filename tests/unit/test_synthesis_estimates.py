@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pathveil import Parameters
+from pathveil.core.noise import Laplace
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates, estimate_popularity
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import MeasurementPlan
@@ -33,7 +34,7 @@ def table(counts, scale, seed=None):
     if seed is not None:
         draw = np.random.default_rng(seed)  # noqa: TID251  (test data, nothing private)
         counts = counts + np.round(draw.laplace(0, scale, len(counts))).astype(np.int64)
-    return NoisyTable(np.arange(len(counts)), counts, len(counts), Fraction(1, scale))
+    return NoisyTable(np.arange(len(counts)), counts, len(counts), Laplace(Fraction(1, scale)))
 
 
 PLAN = MeasurementPlan.usual(Parameters.choose(epsilon="1", universe_size=2))

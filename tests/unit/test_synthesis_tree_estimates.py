@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pathveil.core.noise import Laplace
 from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.statistics.measurements import TreeLevel
 from pathveil.statistics.noisy_table import NoisyTable
@@ -19,7 +20,9 @@ def level(nodes, threshold=10, expanded=1, epsilon=100):
     counts = np.array(list(nodes.values()), dtype=np.int64)
     parent, label = np.array(list(nodes), dtype=np.int64).reshape(-1, 2).T
     cells = expanded * (SIZE + 1)
-    return TreeLevel(parent, label, NoisyTable(keys, counts, cells, Fraction(epsilon), threshold))
+    return TreeLevel(
+        parent, label, NoisyTable(keys, counts, cells, Laplace(Fraction(epsilon)), threshold)
+    )
 
 
 def described(work):

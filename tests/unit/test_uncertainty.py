@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pathveil.core.error_table import LEVELS, WITH_UNNAMED, ErrorTable, Estimate
+from pathveil.core.noise import Laplace
 from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
 from pathveil.methods.calibrated.uncertainty.error_model import TableRows, tabulate
@@ -135,7 +136,7 @@ class TestQuantiles:
 
 def noisy_table(scale: float, threshold: int | None = None) -> NoisyTable:
     nothing = np.zeros(0, dtype=np.int64)
-    return NoisyTable(nothing, nothing, 0, Fraction(1) / Fraction(scale), threshold)
+    return NoisyTable(nothing, nothing, 0, Laplace(1 / Fraction(scale)), threshold)
 
 
 class TestMisfit:
@@ -173,7 +174,7 @@ class TestPopularityPrior:
         true = np.round(np.exp(1.0 + draw.logistic(0, 0.8, 30_000)))
         true[draw.random(30_000) < unvisited] = 0
         noisy = true + np.round(draw.laplace(0, 20, 30_000))
-        drawn = PopularityPrior.fit(noisy, 20.0).draw(noisy, 5, draw)
+        drawn = PopularityPrior.fit(noisy, Laplace(Fraction(1, 20))).draw(noisy, 5, draw)
         # All of it is below the noise, yet the whole tells how much there is.
         assert drawn.mean() == pytest.approx(true.mean(), rel=0.15)
         assert np.quantile(drawn, 0.95) == pytest.approx(np.quantile(true, 0.95), rel=0.4)
@@ -181,7 +182,7 @@ class TestPopularityPrior:
     def test_large_counts_keep_their_noise(self):
         draw = seeded(6)
         noisy = np.full(2000, 10_000.0)
-        drawn = PopularityPrior.fit(noisy, 10.0).draw(noisy, 10, draw)
+        drawn = PopularityPrior.fit(noisy, Laplace(Fraction(1, 10))).draw(noisy, 10, draw)
         assert drawn.mean() == pytest.approx(10_000, abs=1)
         assert drawn.std() == pytest.approx(10 * np.sqrt(2), rel=0.1)
 

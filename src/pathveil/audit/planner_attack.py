@@ -149,7 +149,7 @@ def exact_caps(parameters: Parameters, kind: str, people: int, when: str) -> dic
         """Plan as if these counts were noisy, and go on without noise."""
         plan = planned[-1] if planned else usual
         believed = {
-            statistic: replace(table, epsilon=plan[statistic].epsilon)
+            statistic: replace(table, noise=plan[statistic].noise)
             for statistic, table in seen.tables.items()
             if statistic in plan
         }

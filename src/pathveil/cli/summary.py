@@ -87,11 +87,10 @@ def _facts(release: "Release") -> dict[str, object]:
 
 def _accuracy(parameters: "Parameters") -> dict[str, object]:
     """What decides how fine the release is: θ, or the noise where every table has its own θ."""
-    from pathveil.core.tree_forecast import noise_deviation
     from pathveil.statistics.measurement_plan import MeasurementPlan
     from pathveil.statistics.visits import VISITS
 
     if not parameters.how.has_tables:
         return {"threshold": parameters.threshold, "visit_noise": None}
     visits = MeasurementPlan.of(parameters)[VISITS]
-    return {"threshold": None, "visit_noise": round(noise_deviation(visits.epsilon), 1)}
+    return {"threshold": None, "visit_noise": round(visits.noise.deviation, 1)}

@@ -12,6 +12,8 @@ gate rests on a page of Python integers that a reviewer can read, with no compil
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +97,60 @@ def pass_probability(level_epsilon: Fraction, threshold: int, bits: int) -> Inte
     """
     alpha = exp_minus(level_epsilon, bits)
     return exp_minus(level_epsilon * threshold, bits) / (Interval.one(bits) + alpha)
+
+
+# The sum of e^(−x²/(2v)) over all whole numbers x, by which the chances of Gaussian noise are
+# divided.
+#
+# Up to v = 1024 it is added up. Beyond that the terms are too many, and Poisson's formula has
+# nearly none: the sum is √(2πv)·(1 + 2·Σ e^(−2π²·v·k²)), k = 1, 2 …, and from v = 1024 on all but
+# the 1 is below 2^(−29,000). So it is √(2πv), and a unit more in the last place.
+
+MOST_ADDED_UP = 1024
+_ENOUGH_BITS = 28_000
+
+
+@lru_cache(maxsize=64)
+def gaussian_mass(variance: Fraction, bits: int) -> Interval:
+    """Σ e^(−x²/(2v)) over all whole numbers x; it is at least 1."""
+    if variance > MOST_ADDED_UP:
+        return _by_poisson(variance, bits)
+    one = Interval.one(bits)
+    step = exp_minus(1 / (2 * variance), bits)  # the terms fall by step, step³, step⁵ …
+    fall, squared, term, total = step, step * step, one, Interval(0, 0, bits)
+    while True:
+        term, fall = term * fall, fall * squared
+        total = total + term
+        # All terms after this one are together at most term·fall/(1 − fall).
+        if term.high <= 1 and 2 * fall.high <= 1 << bits:
+            break
+    rest = Interval(0, 2 * term.high, bits)
+    return one + total + total + rest
+
+
+def _by_poisson(variance: Fraction, bits: int) -> Interval:
+    if bits > _ENOUGH_BITS:
+        raise ValueError("So many bits are never needed.")
+    pi = _pi(2 * bits + 64)
+    low = 2 * pi.low * variance.numerator // variance.denominator
+    high = -(-2 * pi.high * variance.numerator // variance.denominator)
+    # Both are scaled by 2^(2·bits + 64); their roots by 2^(bits + 32).
+    return Interval(isqrt(low) >> 32, (isqrt(high) >> 32) + 3, bits)
+
+
+@lru_cache(maxsize=16)
+def _pi(bits: int) -> Interval:
+    """π = 16·arctan(1/5) − 4·arctan(1/239) (Machin)."""
+    fifth, small = _arctan_of_one_over(5, bits), _arctan_of_one_over(239, bits)
+    return Interval(16 * fifth.low - 4 * small.high, 16 * fifth.high - 4 * small.low, bits)
+
+
+def _arctan_of_one_over(number: int, bits: int) -> Interval:
+    """Σ (−1)^k/((2k + 1)·n^(2k + 1)): terms that fall to 0, each rounded by less than two units."""
+    power, total, step = (1 << bits) // number, 0, 0
+    while power:
+        term = power // (2 * step + 1)
+        total += -term if step % 2 else term
+        power //= number * number
+        step += 1
+    return Interval(total - 2 * step - 2, total + 2 * step + 2, bits)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.budget import Budget
+from pathveil.core.noise import Laplace
 from pathveil.core.thresholds import smallest_threshold
 from pathveil.errors import ParameterError
 
@@ -49,6 +50,11 @@ class Preparation:
     def epsilon(self) -> Fraction:
         """The noise parameter of one count."""
         return self.budget / self.sensitivity
+
+    @property
+    def noise(self) -> Laplace:
+        """On one count."""
+        return Laplace(self.epsilon)
 
 
 # ``height="auto"``: which height follows from a noisy distribution of lengths.

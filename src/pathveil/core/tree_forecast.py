@@ -2,26 +2,19 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, expm1, log, sqrt
 
+from pathveil.core.noise import Laplace
 from pathveil.core.parameters import Parameters
-
-SURVIVES = 0.95
 
 
 def noise_deviation(epsilon: Fraction) -> float:
-    """The standard deviation of the noise on one count: √(2α)/(1 − α), α = e^(−epsilon)."""
-    return sqrt(2 * exp(-float(epsilon))) / -expm1(-float(epsilon))
+    """The standard deviation of the noise on one count."""
+    return Laplace(epsilon).deviation
 
 
 def smallest_survivor(threshold: int, epsilon: Fraction) -> int:
-    """The smallest true count that passes the threshold with probability 95%.
-
-    A count n is lost if the noise is below θ − n: probability α^(n − θ + 1)/(1 + α).
-    """
-    alpha = exp(-float(epsilon))
-    margin = log((1 - SURVIVES) * (1 + alpha)) / -float(epsilon) - 1
-    return threshold + max(0, ceil(margin))
+    """The smallest true count that passes the threshold with probability 95%."""
+    return Laplace(epsilon).survivor(threshold)
 
 
 @dataclass(frozen=True, slots=True)

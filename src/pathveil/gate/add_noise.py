@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import njit
-from pathveil.gate.geometric import noise_geometric, skip_geometric
+from pathveil.core.noise import Gaussian, Laplace, Noise
+from pathveil.gate.gaussian import gaussian_noise, gaussian_passing
+from pathveil.gate.geometric import Geometric, noise_geometric, skip_geometric
 from pathveil.gate.randomness import Randomness
 from pathveil.statistics.noisy_table import NoisyTable
 
@@ -34,6 +36,22 @@ def discrete_laplace(
     """Integer noise: the difference of two geometric numbers has exactly the law above."""
     geometric = noise_geometric(level_epsilon)
     return geometric.draw(size, randomness) - geometric.draw(size, randomness)
+
+
+# Gaussian noise. A unit changes the vector of counts by at most Δ in L2. The Rényi divergence of
+# order a between noise of parameter σ² and the same noise shifted by a whole number d is at most
+# a·d²/(2σ²) (Canonne, Kamath and Steinke, 2020, theorem 4: for whole shifts exactly the formula of
+# continuous Gaussian noise), for independent cells they add up, so that of the table is at most
+# a·Δ²/(2σ²): the table is ρ-zero-concentrated differentially private with ρ = Δ²/(2σ²).
+
+
+def drawn(size: int, noise: Noise, randomness: Randomness) -> NDArray[np.int64]:
+    """Integer noise of a law."""
+    if isinstance(noise, Laplace):
+        return discrete_laplace(size, noise.epsilon, randomness)
+    if isinstance(noise, Gaussian):
+        return gaussian_noise(noise.variance).draw(size, randomness)
+    raise TypeError("There is no such noise.")
 
 
 # A table's occupied cells as a stream, cut into ranges that each hold a bounded number of them.
@@ -140,9 +158,34 @@ def passing_empty_nodes(
     Returns:
         The passing pairs, sorted, and their counts; both int64.
     """
-    ranks = _walk(pairs - len(occupied), level_epsilon, threshold, randomness)
+    skips = skip_geometric(level_epsilon, threshold)
+    ranks = _walk(pairs - len(occupied), skips, randomness)
     counts = threshold + noise_geometric(level_epsilon).draw(len(ranks), randomness)
     return rank_to_pair(ranks, occupied), counts
+
+
+def passing_empty_gaussians(
+    occupied: NDArray[np.int64],
+    pairs: int,
+    variance: Fraction,
+    threshold: int,
+    randomness: Randomness,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same for Gaussian noise of parameter σ² (`gate.gaussian` has the argument)."""
+    passing = gaussian_passing(variance, threshold)
+    ranks = _walk(pairs - len(occupied), passing.skips, randomness)
+    is_kept, counts = passing.counts(len(ranks), randomness)
+    return rank_to_pair(ranks[is_kept], occupied), counts[is_kept]
+
+
+def _passing_empties(
+    occupied: NDArray[np.int64], pairs: int, noise: Noise, threshold: int, randomness: Randomness
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if isinstance(noise, Laplace):
+        return passing_empty_nodes(occupied, pairs, noise.epsilon, threshold, randomness)
+    if isinstance(noise, Gaussian):
+        return passing_empty_gaussians(occupied, pairs, noise.variance, threshold, randomness)
+    raise TypeError("There is no such noise.")
 
 
 def rank_to_pair(ranks: NDArray[np.int64], occupied: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -155,11 +198,8 @@ def rank_to_pair(ranks: NDArray[np.int64], occupied: NDArray[np.int64]) -> NDArr
     return ranks + np.searchsorted(empties_before, ranks, side="right")
 
 
-def _walk(
-    length: int, level_epsilon: Fraction, threshold: int, randomness: Randomness
-) -> NDArray[np.int64]:
-    """The successes among ``length`` independent tests of probability p_θ, as sorted ranks."""
-    skips = skip_geometric(level_epsilon, threshold)
+def _walk(length: int, skips: Geometric, randomness: Randomness) -> NDArray[np.int64]:
+    """The successes among ``length`` independent tests, as sorted ranks."""
     batches: list[NDArray[np.int64]] = []
     position, batch = -1, 16
     while True:
@@ -186,21 +226,22 @@ def _advance(skips: NDArray[np.int64], position: int, length: int) -> tuple[NDAr
 #
 # The one way in which anything is measured. A unit changes the counts of all cells by at most
 # ``sensitivity`` in L1 (the caller's argument, in words, beside the statistic), and every cell gets
-# independent noise of parameter ε' = budget/sensitivity, so the noisy table costs its budget. Cells
+# independent noise of parameter ε' = budget/sensitivity, so the noisy table costs its budget; or
+# by at most Δ in L2, and noise of parameter σ² = Δ²/(2·budget), for a budget in ρ. Cells
 # without trajectories get the same noise as the others: explicitly in a dense table, by the
 # statistical process of Theorem 4 in a sparse one.
 
 
-def dense_table(counts: NDArray[np.int64], epsilon: Fraction, randomness: Randomness) -> NoisyTable:
+def dense_table(counts: NDArray[np.int64], noise: Noise, randomness: Randomness) -> NoisyTable:
     """Every cell with its noisy count."""
-    noisy = counts + discrete_laplace(len(counts), epsilon, randomness)
-    return NoisyTable(np.arange(len(counts)), noisy, len(counts), epsilon)
+    noisy = counts + drawn(len(counts), noise, randomness)
+    return NoisyTable(np.arange(len(counts)), noisy, len(counts), noise)
 
 
 def sparse_table(
     blocks: Iterable[Cells],
     cells: int,
-    epsilon: Fraction,
+    noise: Noise,
     threshold: int,
     randomness: Randomness,
 ) -> NoisyTable:
@@ -212,25 +253,25 @@ def sparse_table(
         blocks: the cells with a count ≥ 1 and their exact counts, ascending. How they are cut into
             blocks does not matter: the same words give the same table.
         cells: the number of all cells.
-        epsilon: the noise parameter of one count.
+        noise: on one count.
         threshold: θ.
         randomness: where the words come from.
     """
     passed = [
-        _passing(part, epsilon, threshold, randomness) for part in ranges(blocks, cells)
+        _passing(part, noise, threshold, randomness) for part in ranges(blocks, cells)
     ]  # never empty: a table has at least one range
     keys, counts = (np.concatenate(column) for column in zip(*passed, strict=True))
-    return NoisyTable(keys, counts, cells, epsilon, threshold)
+    return NoisyTable(keys, counts, cells, noise, threshold)
 
 
 def _passing(
-    part: Range, epsilon: Fraction, threshold: int, randomness: Randomness
+    part: Range, noise: Noise, threshold: int, randomness: Randomness
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The cells of a range that pass θ, ascending, and their noisy counts."""
     occupied, size = part.occupied, part.end - part.begin
-    noisy = part.counts + discrete_laplace(len(occupied), epsilon, randomness)
+    noisy = part.counts + drawn(len(occupied), noise, randomness)
     passed = noisy >= threshold
-    empty_keys, empty_counts = passing_empty_nodes(occupied, size, epsilon, threshold, randomness)
+    empty_keys, empty_counts = _passing_empties(occupied, size, noise, threshold, randomness)
     keys = np.concatenate((occupied[passed], empty_keys))
     listed = np.concatenate((noisy[passed], empty_counts))
     # Sorted together, so that nothing tells a kept empty cell from a kept occupied one.

@@ -17,6 +17,7 @@ exactly its law: the word size changes how often more bits are needed, never the
 F(j) is transcendental, so no number of bits writes it out, and certifying its bits ends too.)
 """
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import lru_cache
 
@@ -38,25 +39,21 @@ BASE = 1 << DIGIT_BITS
 SATURATED = 1 << 62
 
 
-class Digit:
-    """One digit of a geometric number: the law P[d] ∝ γ^d on 0 … size − 1.
+class Inversion(ABC):
+    """A whole number 0, 1 … found by inverting its distribution function, exactly.
 
     Args:
-        gamma: γ, the ratio of consecutive probabilities.
-        size: the number of values; for an open-ended digit, the value that means "or more".
-        is_open: whether the digit goes on beyond ``size``.
         word_bits: how many bits of U one word supplies (tests use few, so that ties abound).
     """
 
-    def __init__(
-        self, gamma: Real, size: int, *, is_open: bool, word_bits: int = WORD_BITS
-    ) -> None:
-        self._gamma = gamma
-        self.size = size
-        self._is_open = is_open
+    def __init__(self, word_bits: int = WORD_BITS) -> None:
         self._word_bits = word_bits
         self._tables: dict[int, list[int]] = {}
         self._thresholds: NDArray[np.uint64] = np.array(self.table(1), dtype=np.uint64)
+
+    @abstractmethod
+    def _distribution(self, bits: int) -> list[Interval]:
+        """F(1), F(2) …: of none it may be that some number of bits writes it out."""
 
     def table(self, words: int) -> list[int]:
         """The first ``words`` words of F(j) = P[d < j], for j = 1, 2, …: certified."""
@@ -73,16 +70,8 @@ class Digit:
                 return certain
             bits *= 2
 
-    def _distribution(self, bits: int) -> list[Interval]:
-        gamma = self._gamma(bits)
-        powers = [gamma]
-        for _ in range(self.size - 1):
-            powers.append(powers[-1] * gamma)
-        below = [power.complement() for power in powers]
-        return below if self._is_open else [f / below[-1] for f in below[:-1]]
-
     def draw(self, count: int, randomness: Randomness) -> NDArray[np.int64]:
-        """``count`` independent digits; ``size`` means "or more" for an open-ended one."""
+        """``count`` independent numbers."""
         words = randomness.words(count) >> np.uint32(WORD_BITS - self._word_bits)
         digits = np.empty(count, dtype=np.int64)
         for i in invert(self._thresholds, words, digits):
@@ -90,12 +79,39 @@ class Digit:
         return digits
 
     def _resolve(self, prefix: int, randomness: Randomness) -> int:
-        """The digit of a U that starts with the word ``prefix``, which one word can't decide."""
+        """The number of a U that starts with the word ``prefix``, which one word can't decide."""
         words = 1
         while prefix in (table := self.table(words)):
             word = int(randomness.words(1)[0]) >> (WORD_BITS - self._word_bits)
             prefix, words = prefix << self._word_bits | word, words + 1
         return sum(threshold < prefix for threshold in table)
+
+
+class Digit(Inversion):
+    """One digit of a geometric number: the law P[d] ∝ γ^d on 0 … size − 1.
+
+    Args:
+        gamma: γ, the ratio of consecutive probabilities.
+        size: the number of values; for an open-ended digit, the value that means "or more".
+        is_open: whether the digit goes on beyond ``size``.
+        word_bits: as of `Inversion`.
+    """
+
+    def __init__(
+        self, gamma: Real, size: int, *, is_open: bool, word_bits: int = WORD_BITS
+    ) -> None:
+        self._gamma = gamma
+        self.size = size
+        self._is_open = is_open
+        super().__init__(word_bits)
+
+    def _distribution(self, bits: int) -> list[Interval]:
+        gamma = self._gamma(bits)
+        powers = [gamma]
+        for _ in range(self.size - 1):
+            powers.append(powers[-1] * gamma)
+        below = [power.complement() for power in powers]
+        return below if self._is_open else [f / below[-1] for f in below[:-1]]
 
 
 @njit(cache=True)

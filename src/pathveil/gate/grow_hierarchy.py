@@ -34,6 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.core.noise import Laplace
 from pathveil.core.noisy_tree import NoisyPrefixTree
 from pathveil.core.parameters import Parameters
 from pathveil.core.thresholds import SubLevels, pass_fraction
@@ -194,7 +195,7 @@ def zone_table(
     return sparse_table(
         [(cells, counts)],
         pairs,
-        zoning.sub_levels.zone_epsilon,
+        Laplace(zoning.sub_levels.zone_epsilon),
         zoning.sub_levels.zone_threshold,
         randomness,
     )
@@ -229,7 +230,7 @@ def location_table(
     cells = int(starts[-1])
     if cells * float(pass_fraction(epsilon, threshold)) > room:
         nothing = np.empty(0, dtype=np.int64)
-        return NoisyTable(nothing, nothing, 0, epsilon, threshold)
+        return NoisyTable(nothing, nothing, 0, Laplace(epsilon), threshold)
     pair = _zone_cells(exact, taxonomy)
     at = np.searchsorted(zones.keys, pair)
     kept = np.append(zones.keys, -1)[at] == pair
@@ -238,7 +239,7 @@ def location_table(
     return sparse_table(
         [(occupied[order], exact.count[kept][order])],
         cells,
-        epsilon,
+        Laplace(epsilon),
         threshold,
         randomness,
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.core.noise import Laplace
 from pathveil.core.noisy_tree import NoisyPrefixTree
 from pathveil.core.parameters import Parameters
 from pathveil.gate.add_noise import sparse_table
@@ -142,7 +143,7 @@ def grow_level(
     table = sparse_table(
         ((candidates.cells_of(block), block.count) for block in exact),
         candidates.cells,
-        parameters.level_epsilon,
+        Laplace(parameters.level_epsilon),
         parameters.threshold,
         randomness,
     )

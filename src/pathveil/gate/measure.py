@@ -23,7 +23,6 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.core.thresholds import smallest_threshold
 from pathveil.gate.add_noise import dense_table, sparse_table
 from pathveil.gate.grow_tree import Progress
 from pathveil.gate.randomness import Randomness
@@ -144,9 +143,9 @@ def _noisy(line: Line, exact: Exact, scope: Scope, randomness: Randomness) -> No
     """Dense if the table is small, a fact about the scope only; else above a threshold."""
     statistic, size = line.statistic, line.statistic.size(scope)
     if _is_dense(statistic, size):
-        return dense_table(exact[1], line.epsilon, randomness)
-    theta = smallest_threshold(line.epsilon, size, statistic.invented(scope))
-    return sparse_table([exact], size, line.epsilon, theta, randomness)
+        return dense_table(exact[1], line.noise, randomness)
+    theta = line.noise.threshold(size, statistic.invented(scope))
+    return sparse_table([exact], size, line.noise, theta, randomness)
 
 
 def _is_dense(statistic: Statistic, size: int) -> bool:

@@ -39,7 +39,7 @@ def choose_height(
     """A height chosen with privacy. Spends the preparation's budget."""
     lengths = np.minimum(np.diff(database.offsets), MOST)
     counts = np.bincount(lengths, minlength=MOST + 1)[1:]
-    return height_for(dense_table(counts, preparation.epsilon, randomness).counts)
+    return height_for(dense_table(counts, preparation.noise, randomness).counts)
 
 
 # Name the labels of an unknown universe, (ε', δ)-differentially private.

@@ -82,7 +82,7 @@ class Actions(OfVisits):
         """Posterior means of the cells that can occur, shape `SHAPE`."""
         possible = possible_actions()
         value, variance = np.zeros(SHAPE), np.ones(SHAPE)
-        found = posterior(table.counts.reshape(SHAPE)[possible], table.scale)
+        found = posterior(table.counts.reshape(SHAPE)[possible], table.noise)
         value[possible], variance[possible] = found.mean, found.variance
         return Estimates(value, variance)
 

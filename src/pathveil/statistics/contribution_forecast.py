@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from pathveil.core.noise import Laplace, Noise
 from pathveil.core.parameters import INVENTED_PER_NODE, Parameters
-from pathveil.core.thresholds import smallest_threshold
-from pathveil.core.tree_forecast import noise_deviation, smallest_survivor
 from pathveil.errors import ParameterError
 from pathveil.statistics.measurement_plan import MeasurementPlan
 
@@ -48,21 +47,21 @@ def contribution_forecasts(parameters: Parameters) -> Iterator[ContributionForec
             other = _with_contribution(parameters, most)
         except ParameterError:
             continue
-        epsilon, threshold = first_level(other)
+        noise, threshold = first_level(other)
         yield ContributionForecast(
             most,
             parameters.budget.epsilon / most,
-            noise_deviation(epsilon),
-            smallest_survivor(threshold, epsilon),
+            noise.deviation,
+            noise.survivor(threshold),
         )
 
 
-def first_level(parameters: Parameters) -> tuple[Fraction, int]:
-    """The noise parameter and the threshold of the prefix tree's first level."""
+def first_level(parameters: Parameters) -> tuple[Noise, int]:
+    """The noise and the threshold of the prefix tree's first level."""
     if not parameters.how.has_tables:
-        return parameters.level_epsilon, parameters.threshold
-    epsilon = MeasurementPlan.of(parameters).tree[0].epsilon
-    return epsilon, smallest_threshold(epsilon, parameters.universe_size, INVENTED_PER_NODE)
+        return Laplace(parameters.level_epsilon), parameters.threshold
+    noise = MeasurementPlan.of(parameters).tree[0].noise
+    return noise, noise.threshold(parameters.universe_size, INVENTED_PER_NODE)
 
 
 def _with_contribution(parameters: Parameters, most: int) -> Parameters:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.core.noise import Noise
 from pathveil.statistics.constants import (
     BIN_STEP,
     EM_ROUNDS,
@@ -70,7 +71,7 @@ class Posterior:
 
 def posterior(
     noisy: NDArray[np.integer],
-    scale: float,
+    noise: Noise,
     *,
     hidden: int = 0,
     threshold: int | None = None,
@@ -81,14 +82,14 @@ def posterior(
 
     Args:
         noisy: the noisy counts of the listed cells of one table.
-        scale: of the noise, P[noise = z] ∝ e^(−|z|/scale).
+        noise: its law.
         hidden: how many more cells the table has, whose noisy counts are below ``threshold``.
         threshold: θ, if the table lists only what reached it.
         floor: counts below it are all the same to a relative error.
         doubt: how many nats likelier than noise alone the best prior must make the table; if it
             does not, every cell is taken for empty.
     """
-    values = noisy.astype(np.float64)
+    values, scale = noisy.astype(np.float64), noise.scale
     if scale < SMALLEST_SCALE or not len(values):
         exact = np.maximum(values, 0.0)
         return Posterior(exact, exact, np.full(len(values), SMALLEST_VARIANCE))
@@ -102,8 +103,8 @@ def posterior(
     bins -= lowest
     cells = np.bincount(bins, minlength=bins.max() + 2).astype(np.float64)
     centres = (np.arange(len(cells)) + lowest) * step
-    likelihood = np.exp(-np.abs(centres[:, None] - grid) / scale) * step / (2 * scale)
-    hiding = _probability_below(float(threshold or 0), grid, scale)
+    likelihood = noise.weight(centres[:, None] - grid) * step / noise.mass
+    hiding = noise.below(float(threshold or 0) - grid)
     prior = _likeliest_prior(cells, likelihood, float(hidden), hiding)
     alone = np.maximum(likelihood[:, 0], _TINY)
     gained = cells @ np.log(np.maximum(likelihood @ prior, _TINY) / alone)
@@ -124,15 +125,15 @@ def posterior(
     )
 
 
-def posterior_means(noisy: NDArray[np.integer], scale: float) -> Estimates:
+def posterior_means(noisy: NDArray[np.integer], noise: Noise) -> Estimates:
     """Plain posterior means, for tables of which hardly a cell is quite empty."""
-    known = posterior(noisy, scale)
+    known = posterior(noisy, noise)
     return Estimates(known.mean, known.variance)
 
 
 def sparse_estimates(
     noisy: NDArray[np.integer],
-    scale: float,
+    noise: Noise,
     *,
     hidden: int = 0,
     threshold: int | None = None,
@@ -145,21 +146,21 @@ def sparse_estimates(
     crumbs would be many visits that nobody made, so where the median is next to nothing it is
     taken instead.
     """
-    known = posterior(noisy, scale, hidden=hidden, threshold=threshold, floor=floor, doubt=doubt)
-    negligible = known.median < scale / 2
+    known = posterior(noisy, noise, hidden=hidden, threshold=threshold, floor=floor, doubt=doubt)
+    negligible = known.median < noise.scale / 2
     value = np.where(negligible, np.minimum(known.median, known.mean), known.mean)
     return Estimates(value, known.variance)
 
 
-def named_estimates(noisy: NDArray[np.integer], scale: float, *, floor: float = 1.0) -> Estimates:
+def named_estimates(noisy: NDArray[np.integer], noise: Noise, *, floor: float = 1.0) -> Estimates:
     """Posterior medians; what is below one noise scale counts as 0, because it can't be named.
 
     The median is the estimate with the least expected relative error: a table of rare locations is
     judged by each of them, and not by its sum. What it misses of the sum is known, and kept apart
     (`methods.calibrated.synthesis.estimates`).
     """
-    known = posterior(noisy, scale, floor=floor)
-    return Estimates(np.where(known.median < scale, 0.0, known.median), known.variance)
+    known = posterior(noisy, noise, floor=floor)
+    return Estimates(np.where(known.median < noise.scale, 0.0, known.median), known.variance)
 
 
 def _grid(scale: float, end: float) -> NDArray[np.float64]:
@@ -167,14 +168,6 @@ def _grid(scale: float, end: float) -> NDArray[np.float64]:
     powers = 2.0 ** np.arange(np.log2(max(scale, 2.0)))
     steps = np.arange(GRID_STEP * scale, end, GRID_STEP * scale)
     return np.unique(np.concatenate((np.zeros(1), powers, steps)))
-
-
-def _probability_below(
-    threshold: float, grid: NDArray[np.float64], scale: float
-) -> NDArray[np.float64]:
-    """P[x + noise < θ] for each true count x of the grid."""
-    half = 0.5 * np.exp(-np.abs(grid - threshold) / scale)
-    return np.where(grid < threshold, 1.0 - half, half)
 
 
 def _likeliest_prior(

@@ -34,7 +34,7 @@ class FirstSlots(OneCell):
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """Means, for hardly a slot is quite empty."""
-        return posterior_means(table.counts, table.scale)
+        return posterior_means(table.counts, table.noise)
 
 
 FIRST_SLOTS = FirstSlots()

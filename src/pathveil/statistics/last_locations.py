@@ -37,7 +37,7 @@ class LastLocations(OneCell):
 
         So the variance is that of the noise, or more.
         """
-        found = sparse_estimates(table.counts, table.scale, floor=known.floor)
+        found = sparse_estimates(table.counts, table.noise, floor=known.floor)
         return Estimates(found.value, np.maximum(found.variance, 2.0 * table.scale**2))
 
     def among(self, estimates: Estimates, candidates: NDArray[np.int64]) -> Estimates:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
 
+from pathveil.core.noise import Laplace, Noise
 from pathveil.core.parameters import Parameters
 from pathveil.statistics import constants
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
@@ -58,6 +59,11 @@ class Measurement:
     def epsilon(self) -> Fraction:
         """The noise parameter of one count, α = e^(−epsilon)."""
         return self.budget / self.sensitivity
+
+    @property
+    def noise(self) -> Noise:
+        """The law of the noise on one count."""
+        return Laplace(self.epsilon)
 
     @property
     def squared_l2(self) -> int:

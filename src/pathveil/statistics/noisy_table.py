@@ -1,10 +1,11 @@
 """A noisy table: what the gate publishes of one statistic."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pathveil.core.noise import Noise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,20 +17,20 @@ class NoisyTable:
             those whose noisy count reached it.
         counts: int64; their noisy counts.
         cells: how many cells there are, listed or not.
-        epsilon: the noise parameter: P[noise = x] ∝ e^(−epsilon·|x|).
+        noise: the law of the noise on each count.
         threshold: θ, or None if every cell is listed.
     """
 
     keys: NDArray[np.int64]
     counts: NDArray[np.int64]
     cells: int
-    epsilon: Fraction
+    noise: Noise
     threshold: int | None = None
 
     @property
     def scale(self) -> float:
-        """1/epsilon: the noise is about this large."""
-        return float(1 / self.epsilon)
+        """The noise is about this large; its variance is 2·scale²."""
+        return self.noise.scale
 
     @property
     def hidden(self) -> int:

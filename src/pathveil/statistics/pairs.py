@@ -133,7 +133,7 @@ def denoise_pairs(
     first, second, noisy = first[possible], second[possible], table.counts[possible]
     found = sparse_estimates(
         noisy,
-        table.scale,
+        table.noise,
         hidden=cells - len(noisy),
         threshold=table.threshold,
         floor=known.floor,

@@ -54,7 +54,7 @@ class Reach(OneCell):
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """Errors in a reach are absolute, so the median is the ordinary one."""
-        return sparse_estimates(table.counts, table.scale, floor=PLAIN_MEDIAN)
+        return sparse_estimates(table.counts, table.noise, floor=PLAIN_MEDIAN)
 
     def compared(self) -> Sequence[Statistic]:
         """Cell by cell."""

@@ -64,7 +64,7 @@ class Returns(OfVisits):
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """As visits; to one location nobody returns more than three times."""
-        return named_estimates(table.counts, table.scale, floor=known.floor)
+        return named_estimates(table.counts, table.noise, floor=known.floor)
 
     def among(self, estimates: Estimates, candidates: NDArray[np.int64]) -> Estimates:
         """The columns of the candidates."""

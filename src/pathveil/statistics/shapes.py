@@ -85,14 +85,14 @@ class Shapes(OneCell):
         for rows in ranges:
             cells = possible[rows]
             found = sparse_estimates(
-                counts[rows][cells], table.scale, floor=PLAIN_MEDIAN, doubt=doubt
+                counts[rows][cells], table.noise, floor=PLAIN_MEDIAN, doubt=doubt
             )
             value[rows][cells], variance[rows][cells] = found.value, found.variance
             # Who is much longer than everybody else is more likely noise.
             doubt = DOUBT_OF_LENGTHS if found.value.any() else DOUBT_AFTER_A_GAP
         if known.has_trajectories and not value.any():
             short = ranges[0]
-            likely = posterior(counts[short][possible[short]], table.scale)
+            likely = posterior(counts[short][possible[short]], table.noise)
             value[short][possible[short]] = np.maximum(likely.mean, LEAST_MEAN)
             variance[short][possible[short]] = likely.variance
         return Estimates(value, variance)

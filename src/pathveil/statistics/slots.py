@@ -60,7 +60,7 @@ class Slots(OfVisits):
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """Means, for hardly a slot is quite empty."""
-        return posterior_means(table.counts, table.scale)
+        return posterior_means(table.counts, table.noise)
 
 
 @compiled

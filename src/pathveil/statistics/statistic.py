@@ -265,7 +265,7 @@ class Statistic(ABC):
         """What the noisy table says about the true counts."""
         estimates = sparse_estimates(
             table.counts,
-            table.scale,
+            table.noise,
             hidden=table.hidden,
             threshold=table.threshold,
             floor=known.floor,

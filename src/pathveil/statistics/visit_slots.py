@@ -69,7 +69,7 @@ class VisitSlots(OfVisits):
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """All listed cells, also those that are probably empty: a location may dislike a slot."""
         found = sparse_estimates(
-            table.counts, table.scale, hidden=table.hidden, threshold=table.threshold
+            table.counts, table.noise, hidden=table.hidden, threshold=table.threshold
         )
         return Estimates(found.value, found.variance, table.keys)
 

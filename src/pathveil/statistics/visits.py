@@ -57,7 +57,7 @@ class Visits(OfVisits):
 
         The floor is 0.1% of all trajectories, the sanity bound of the paper's relative error.
         """
-        return named_estimates(table.counts, table.scale, floor=known.floor)
+        return named_estimates(table.counts, table.noise, floor=known.floor)
 
     def among(self, estimates: Estimates, candidates: NDArray[np.int64]) -> Estimates:
         """The columns of the candidates."""

@@ -70,7 +70,7 @@ def print_choices(parameters: "Parameters") -> None:
 def _open_choices(parameters: "Parameters") -> list[str]:
     """What a run will choose from the data, and what it pays for that."""
     said = [
-        f"From ε, {one.budget} goes to {one.name} (noise ± {_noise(one.epsilon)}): {one.rule}."
+        f"From ε, {one.budget} goes to {one.name} (noise ± {one.noise.deviation:,.1f}): {one.rule}."
         for one in parameters.preparations
     ]
     if parameters.height_is_open:
@@ -78,12 +78,6 @@ def _open_choices(parameters: "Parameters") -> list[str]:
             f"The height is not chosen yet; all of this is for the largest, {parameters.height}."
         )
     return said
-
-
-def _noise(epsilon: "Fraction") -> str:
-    from pathveil.core.tree_forecast import noise_deviation
-
-    return f"{noise_deviation(epsilon):,.1f}"
 
 
 def discovery_as_json(parameters: "Parameters") -> dict[str, Any]:
@@ -140,7 +134,6 @@ class _Discovery(NamedTuple):
 
 def _discovery(parameters: "Parameters") -> _Discovery:
     from pathveil.core.preparations import discovery_threshold
-    from pathveil.core.tree_forecast import noise_deviation, smallest_survivor
     from pathveil.statistics.contribution_forecast import first_level
 
     naming = parameters.preparations[0]
@@ -148,9 +141,9 @@ def _discovery(parameters: "Parameters") -> _Discovery:
     threshold = discovery_threshold(naming.epsilon, contribution, naming.delta)
     sizes = {}
     for size in SIZES:
-        epsilon, least = first_level(parameters.with_universe_size(size))
-        sizes[size] = (noise_deviation(epsilon), smallest_survivor(least, epsilon))
-    return _Discovery(threshold, smallest_survivor(threshold, naming.epsilon), sizes)
+        noise, least = first_level(parameters.with_universe_size(size))
+        sizes[size] = (noise.deviation, noise.survivor(least))
+    return _Discovery(threshold, naming.noise.survivor(threshold), sizes)
 
 
 # The part of `pathveil plan` that simulates: options, progress, tables and the page.
@@ -378,7 +371,6 @@ def _as_json(parameters: "Parameters") -> dict[str, Any]:
 
 def _measurements(parameters: "Parameters") -> list[dict[str, Any]]:
     """The tables of the calibrated method: their budgets and their noise."""
-    from pathveil.core.tree_forecast import noise_deviation
     from pathveil.statistics.measurement_plan import MeasurementPlan
 
     return [
@@ -387,7 +379,7 @@ def _measurements(parameters: "Parameters") -> list[dict[str, Any]]:
             "budget": str(line.budget),
             "cap": line.cap,
             "sensitivity": line.sensitivity,
-            "noise": noise_deviation(line.epsilon),
+            "noise": line.noise.deviation,
         }
         for line in MeasurementPlan.of(parameters).lines()
     ]

@@ -72,7 +72,7 @@ class FitTargets:
         lengths = _shortened(known[LENGTHS].value, longest)
         shapes, visits, actions = (known[table].value for table in (SHAPES, VISITS, ACTIONS))
         distinct = np.minimum(DISTINCT_VALUES, universe_size)
-        scale = float(1 / plan[ACTIONS].epsilon)
+        scale = plan[ACTIONS].noise.scale
         overall = _overall_shares(actions)
         situations = actions.sum(axis=-1, keepdims=True)
         reached = np.bincount(length_bins(np.arange(1, longest + 1)), minlength=LENGTH_BINS)
@@ -116,7 +116,7 @@ def pool_long(by_length: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _slack(measurement: Measurement, counts: float) -> float:
-    return SLACK_DEVIATIONS * sqrt(2.0) / float(measurement.epsilon) + counts
+    return SLACK_DEVIATIONS * sqrt(2.0) * measurement.noise.scale + counts
 
 
 def _shortened(lengths: NDArray[np.float64], longest: int) -> NDArray[np.float64]:

@@ -118,7 +118,7 @@ class Destinations:
             moves.value,
             _moves_from(known, plan, measured),
             _moves_to(known, plan),
-            float(1 / plan[MOVES].epsilon),
+            plan[MOVES].noise.scale,
         )
         leaving = measured + np.bincount(found.first, found.moves, count) + found.elsewhere
         # An unnamed location is a destination like any other; nobody knows how far it is.

@@ -156,7 +156,7 @@ def _scaling(calibrated: float, counted: float, scale: float) -> float:
 def _unnamed(measurements: Measurements) -> NDArray[np.float64]:
     """What the noisy visits say about locations that are no candidates."""
     table = measurements[VISITS]
-    odds = posterior(table.counts, table.scale).mean
+    odds = posterior(table.counts, table.noise).mean
     odds[measurements.candidates] = 0.0
     return odds if odds.any() else np.ones(len(odds))
 

@@ -95,7 +95,7 @@ def _share_out(
     table = noisy.table
     count = posterior(
         table.counts,
-        table.scale,
+        table.noise,
         hidden=table.cells - len(table.counts),
         threshold=table.threshold,
     ).mean

@@ -134,7 +134,7 @@ def single_location_rows(
     )
     noisy = visits.counts.astype(np.float64)
     times = int(np.clip(LOCATION_DRAWS // max(size, 1), LEAST_DRAWS, MOST_DRAWS))
-    prior = PopularityPrior.fit(noisy, visits.scale)
+    prior = PopularityPrior.fit(noisy, visits.noise)
     within = np.maximum(prior.draw(noisy, times, draw), 0.0)
     true = within + _beyond_the_cap(evidence, within, draw)
     rows = [TableRows.of(1, _by_size(np.repeat(estimates, times), true.ravel()))]
@@ -269,7 +269,7 @@ def _hidden_long(evidence: Evidence) -> list[float]:
     """
     table, size = evidence.measurements[SHAPES], evidence.measurements.universe_size
     possible = possible_shapes(size).ravel()
-    variance = posterior(table.counts[possible], table.scale).variance
+    variance = posterior(table.counts[possible], table.noise).variance
     distinct = np.tile(np.minimum(DISTINCT_VALUES, size), LENGTH_BINS)[possible]
     most = MOST_TOGETHER
     taken = np.arange(most)[:, None]
@@ -337,5 +337,5 @@ class ErrorModel:
     def _all_trajectories(self, released: Paths, draw: np.random.Generator) -> TableRows:
         """The empty query: how many trajectories there are."""
         total = self.evidence.measurements[TOTAL]
-        true = np.round(total.counts[0] + draw.laplace(0.0, total.scale, TOTAL_DRAWS))
+        true = np.round(total.counts[0] + total.noise.draw(draw, TOTAL_DRAWS))
         return TableRows.of(0, [(int(released.weights.sum()), np.maximum(true, 0.0))])

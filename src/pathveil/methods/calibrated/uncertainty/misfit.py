@@ -128,16 +128,15 @@ def _log_likelihoods(
     sizes: NDArray[np.float64], noisy: NDArray[np.float64], table: NoisyTable
 ) -> NDArray[np.float64]:
     """For each cell and each s of `_DEVIATIONS`, shape (cells, deviations)."""
-    scale, hidden = max(table.scale, 0.5), np.isnan(noisy)
+    noise, hidden = table.noise.at_least(0.5), np.isnan(noisy)
+    scale = noise.scale
     seen = np.where(hidden, 0.0, noisy)[:, None]
     result = np.empty((len(sizes), len(_DEVIATIONS)))
     for column, spread in enumerate(_DEVIATIONS):
         true = sizes[:, None] * np.exp(spread * _NODES - spread**2 / 2)
-        chance = np.exp(-np.abs(seen - true) / scale) / (2 * scale)
+        chance = noise.weight(seen - true) / noise.mass
         if table.threshold is not None:
-            gap = (table.threshold - true) / scale
-            tail = 0.5 * np.exp(-np.abs(gap))
-            chance = np.where(hidden[:, None], np.where(gap > 0, 1.0 - tail, tail), chance)
+            chance = np.where(hidden[:, None], noise.below(table.threshold - true), chance)
         likelihood = chance @ _NODE_WEIGHTS
         smooth = (sizes * spread > SMOOTH_AFTER * scale) & ~hidden
         likelihood[smooth] = _lognormal_density(noisy[smooth], sizes[smooth], spread, scale)

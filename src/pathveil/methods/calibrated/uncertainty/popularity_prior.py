@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.core.noise import Noise
 from pathveil.statistics.constants import (
     BIN_STEP,
     EXACT_COUNTS,
@@ -34,16 +35,17 @@ class PopularityPrior:
     Attributes:
         grid: float64; counts, 0 first.
         chances: float64, shape of ``grid``; they sum to 1.
-        scale: of the noise.
+        noise: its law.
     """
 
     grid: NDArray[np.float64]
     chances: NDArray[np.float64]
-    scale: float
+    noise: Noise
 
     @classmethod
-    def fit(cls, noisy: NDArray[np.float64], scale: float) -> "PopularityPrior":
+    def fit(cls, noisy: NDArray[np.float64], noise: Noise) -> "PopularityPrior":
         """The average of all such priors, weighed by how likely they make the noisy counts."""
+        scale = noise.scale
         top = FLAT_AFTER * scale
         steps = np.log(max(2.0 * top, 2.0 * EXACT_COUNTS) / EXACT_COUNTS) / np.log(GRID_RATIO)
         ratios = GRID_RATIO ** np.arange(np.ceil(steps) + 1)
@@ -53,36 +55,34 @@ class PopularityPrior:
         counts, centres = _bins(noisy[noisy < top], BIN_STEP * scale)
         # The whole bin, not its centre: the peak of the likelihood must favour no count.
         half = BIN_STEP * scale / 2
-        likelihood = _below(centres[:, None] + half, grid, scale) - _below(
-            centres[:, None] - half, grid, scale
-        )
-        above = 1.0 - _below(np.array(top), grid, scale)
+        gap = centres[:, None] - grid
+        likelihood = noise.below(gap + half) - noise.below(gap - half)
+        above = 1.0 - noise.below(top - grid)
         fits = np.log(priors @ likelihood.T + _TINY) @ counts + np.count_nonzero(
             noisy >= top
         ) * np.log(priors @ above + _TINY)
         weights = np.exp(fits - fits.max())
-        return cls(grid, weights @ priors / weights.sum(), scale)
+        return cls(grid, weights @ priors / weights.sum(), noise)
 
     def draw(
         self, noisy: NDArray[np.float64], times: int, draw: np.random.Generator
     ) -> NDArray[np.float64]:
         """True counts given noisy ones, shape (len(noisy), times)."""
-        top = FLAT_AFTER * self.scale
-        step = BIN_STEP * self.scale
+        scale = self.noise.scale
+        top, step = FLAT_AFTER * scale, BIN_STEP * scale
         # Below −10 scales the likelihood does not change any more.
-        bins = np.round(np.clip(noisy, -10 * self.scale, top) / step).astype(np.int64)
+        bins = np.round(np.clip(noisy, -10 * scale, top) / step).astype(np.int64)
         drawn = np.empty((len(noisy), times))
         for number in np.unique(bins):
             rows = np.flatnonzero(bins == number)
             edges = (number - 0.5) * step, (number + 0.5) * step
-            first, last = (_below(np.array(edge), self.grid, self.scale) for edge in edges)
+            first, last = (self.noise.below(edge - self.grid) for edge in edges)
             weights = (last - first) * self.chances
             upto = np.cumsum(weights + _TINY)
             found = np.searchsorted(upto, draw.random((len(rows), times)) * upto[-1])
             drawn[rows] = self.grid[np.minimum(found, len(self.grid) - 1)]
         large = np.flatnonzero(noisy >= top)
-        noise = draw.laplace(0.0, self.scale, (len(large), times))
-        drawn[large] = np.round(noisy[large, None] + noise)
+        drawn[large] = np.round(noisy[large, None] + self.noise.draw(draw, (len(large), times)))
         return drawn
 
 
@@ -96,16 +96,6 @@ def _priors(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     priors[..., 0] += PRIOR_UNVISITED[:, None]
     table: NDArray[np.float64] = priors.reshape(-1, len(grid))
     return table
-
-
-def _below(
-    bound: NDArray[np.float64], counts: NDArray[np.float64], scale: float
-) -> NDArray[np.float64]:
-    """P[count + noise < bound]."""
-    gap = (bound - counts) / scale
-    tail = 0.5 * np.exp(-np.abs(gap))
-    chance: NDArray[np.float64] = np.where(gap > 0, 1.0 - tail, tail)
-    return chance
 
 
 def _bins(
