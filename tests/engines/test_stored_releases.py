@@ -40,7 +40,7 @@ STORED = {
         {"method": "calibrated", "epsilon": "60"},
         "6c110e57c5ba940cf9d06d01",
     ),
-    "calibrated, with times": ({"method": "calibrated", **FINE_TIMES}, "708f377f1e7e90f03a99c708"),
+    "calibrated, with times": ({"method": "calibrated", **FINE_TIMES}, "8808dc86dc0661fb72b853d1"),
     "calibrated, height chosen": ({"method": "calibrated", **AUTO}, "29cfbf7b092a52e75761f713"),
     "calibrated, labels discovered": (
         {"method": "calibrated", **DISCOVER},

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from itertools import product
 
 import jsonschema
 import pytest
@@ -226,10 +227,11 @@ def test_the_tree_is_that_of_the_release(caller):
 def test_patterns_are_those_of_the_release(caller):
     release, longest = caller.indexed[0].release, caller.indexed[0].patterns.longest
     for least, most in ((1, 1), (1, longest), (min(2, longest), longest)):
-        for gaps in ("yes", "no"):
-            answer = caller.ask("/patterns", k=25, min_length=least, max_length=most, gaps=gaps)
+        for gaps, repeats in product(("yes", "no"), ({}, {"repeats": "yes"})):
+            lengths = {"min_length": least, "max_length": most}
+            answer = caller.ask("/patterns", k=25, **lengths, gaps=gaps, **repeats)
             expected = release.top_patterns(
-                25, min_length=least, max_length=most, contiguous=gaps == "no"
+                25, **lengths, contiguous=gaps == "no", different=not repeats
             )
             assert [(tuple(r["locations"]), r["count"]) for r in answer["rows"]] == [
                 (p.locations, p.support) for p in expected
@@ -241,7 +243,7 @@ def test_patterns_with_a_location_are_complete_where_they_say_so():
     caller = caller_of("calibrated")
     release = caller.indexed[0].release
     answer = caller.ask("/patterns", contains="S0003", k=40, max_length=3)
-    every = release.top_patterns(100_000, max_length=3)
+    every = release.top_patterns(100_000, max_length=3, different=True)
     expected = [p for p in every if "S0003" in p.locations and p.support > answer["complete_from"]]
     found = [r for r in answer["rows"] if r["count"] > answer["complete_from"]]
     assert [tuple(row["locations"]) for row in found] == [p.locations for p in expected][:40]

@@ -122,19 +122,17 @@ def test_a_search_ranks_and_ignores_case_and_accents():
 def test_tables_are_mined_once_and_then_filtered():
     release = releases.week(riders=200, stops=5)
     tables = PatternTables(4)
-    assert tables.find(1, min_length=1, max_length=1, contains=None, contiguous=False) is None
+    nothing = {"contains": None, "contiguous": False, "different": True}
+    assert tables.find(1, min_length=1, max_length=1, **nothing) is None
     for table in mine(release):
         assert Mined.from_line(table.to_line()) == table
         if table.length <= 4:
             tables.add(table)
     assert tables.progress == 1
-    for least, most, contiguous in product((1, 2), (2, 4), (False, True)):
-        found = tables.find(
-            30, min_length=least, max_length=most, contains=None, contiguous=contiguous
-        )
-        expected = top_patterns(
-            release, 30, min_length=least, max_length=most, contiguous=contiguous
-        )
+    for least, most, contiguous, different in product((1, 2), (2, 4), *[(False, True)] * 2):
+        wanted = {"contiguous": contiguous, "different": different}
+        found = tables.find(30, min_length=least, max_length=most, contains=None, **wanted)
+        expected = top_patterns(release, 30, min_length=least, max_length=most, **wanted)
         labels = release.universe.labels
         assert [(tuple(labels[c] for c in codes), n) for codes, n in found.patterns] == [
             (p.locations, p.support) for p in expected
@@ -143,11 +141,12 @@ def test_tables_are_mined_once_and_then_filtered():
 
 def test_a_filtered_table_says_from_where_it_is_complete():
     tables = PatternTables(1)
-    tables.add(Mined(1, False, tuple(((code,), 1000 - code) for code in range(PER_TABLE))))
+    tables.add(Mined(1, False, True, tuple(((code,), 1000 - code) for code in range(PER_TABLE))))
     floor = 1000 - PER_TABLE + 1
 
     def find(k, contains):
-        return tables.find(k, min_length=1, max_length=1, contains=contains, contiguous=False)
+        wanted = {"contains": contains, "contiguous": False, "different": True}
+        return tables.find(k, min_length=1, max_length=1, **wanted)
 
     assert find(5, None).complete_from == 0
     assert find(1, 7).complete_from == 0

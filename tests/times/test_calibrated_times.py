@@ -1,13 +1,17 @@
 """The calibrated method with a time grid: when synthetic visits happen."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from pathveil import TrajectoryDatabase, Universe, publish, read_release
 from pathveil.core.methods import CALIBRATED
+from pathveil.core.noise import Laplace
 from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError
-from pathveil.methods.calibrated.synthesis.times import MOST_AHEAD, Clock
+from pathveil.methods.calibrated.synthesis.times import MOST_AHEAD, Clock, occupied_slots
+from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.times.time_grid import TimeGrid
 
 GRID = TimeGrid.parse("1h")
@@ -117,3 +121,47 @@ def test_the_steps_are_those_of_an_enumeration():
 def test_long_trajectories_look_ahead_a_bounded_way():
     clock = Clock(*(np.ones(5),) * 3, np.zeros(0, dtype=np.int64), np.zeros(0), np.ones(1))
     assert clock.steps(10_000)[0].shape == (MOST_AHEAD, 5)
+
+
+# Hours in which nobody rides
+
+
+def week_of_commuters(people):
+    """Weekdays, there between 5 and 10, back between 15 and 20; nobody rides at other hours."""
+    hours = [
+        [(24 * day + 5 + (person + day) % 6, HOME), (24 * day + 15 + person // 2 % 6, WORK)]
+        for person in range(people)
+        for day in [person % 5, *([5] if person % 2 else [])]
+    ]
+    ends = np.cumsum([0, *(2 if person % 2 == 0 else 4 for person in range(people))])
+    codes = np.array([slot * SIZE + place for pair in hours for slot, place in pair], np.int32)
+    grid = TimeGrid.parse("weekday-hour")
+    return TrajectoryDatabase.from_arrays(ends, codes, UNIVERSE, time_grid=grid)
+
+
+def test_hours_that_noise_explains_are_empty():
+    """With a mean above 0 for each of 84 empty hours, 4% of visits were where nobody rides."""
+    release = publish(week_of_commuters(20_000), epsilon="1")
+    paths = release.timed_paths()
+    visits = np.repeat(paths.weights, np.diff(paths.offsets))
+    hours = np.bincount(paths.codes // SIZE % 24, visits, 24) / visits.sum()
+    rides = np.isin(np.arange(24), [*range(5, 11), *range(15, 21)])
+    assert hours[~rides].sum() < 0.005
+    assert (hours[rides] > 0.03).all()
+
+
+def noisy(grid, by_hour, scale):
+    counts = np.array([by_hour[start // 3600 % 24] for start in grid.starts], dtype=np.int64)
+    return NoisyTable(np.arange(len(counts)), counts, len(counts), Laplace(1 / Fraction(scale)))
+
+
+@pytest.mark.parametrize("name", ["1h", "weekday-hour"])
+def test_no_more_than_a_tenth_is_given_up_to_noise(name):
+    grid = TimeGrid.parse(name)
+    days = len(grid) // 24
+    busy = np.where(np.arange(24) < 6, 0, 10_000)
+    found = occupied_slots(noisy(grid, busy, 10), grid)
+    assert found.reshape(days, 24).any(0).tolist() == (busy > 0).tolist()
+    # Where noise explains every hour it explains nothing: most of them stay.
+    faint = occupied_slots(noisy(grid, np.full(24, 5), 10), grid)
+    assert faint.mean() >= 0.9

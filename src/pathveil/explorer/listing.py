@@ -151,6 +151,7 @@ def patterns(indexed: IndexedRelease, asked: Asked) -> PatternTable | Waiting:
         max_length=min(most, tables.longest),
         contains=None if wanted is None else codes_of(universe, [wanted])[0],
         contiguous=asked.text("gaps") == "no",
+        different=asked.text("repeats") == "no",
     )
     if found is None:
         if tables.has_failed:

@@ -25,11 +25,13 @@ class Mined:
     Attributes:
         length: how many locations each has.
         contiguous: whether they follow each other directly.
+        different: whether they visit no location twice.
         patterns: (location codes, number of trajectories), most frequent first.
     """
 
     length: int
     contiguous: bool
+    different: bool
     patterns: tuple[tuple[tuple[int, ...], int], ...]
 
     @property
@@ -39,13 +41,14 @@ class Mined:
 
     def to_line(self) -> str:
         """As one line of text, for another process."""
-        return json.dumps([self.length, self.contiguous, self.patterns])
+        return json.dumps([self.length, self.contiguous, self.different, self.patterns])
 
     @classmethod
     def from_line(cls, line: str) -> "Mined":
         """The way back."""
-        length, contiguous, patterns = json.loads(line)
-        return cls(length, contiguous, tuple((tuple(codes), n) for codes, n in patterns))
+        length, contiguous, different, patterns = json.loads(line)
+        found = tuple((tuple(codes), n) for codes, n in patterns)
+        return cls(length, contiguous, different, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +70,24 @@ def longest_pattern(paths: WeightedPaths) -> int:
 
 
 def mine(paths: WeightedPaths) -> Iterator[Mined]:
-    """Every table, the short patterns first."""
-    for length in range(1, longest_pattern(paths) + 1):
-        for contiguous in (False, True):
-            found = top_patterns(
-                paths, PER_TABLE, contiguous=contiguous, min_length=length, max_length=length
-            )
-            yield Mined(
-                length,
-                contiguous,
-                tuple((tuple(paths.universe.codes(p.locations)), p.support) for p in found),
-            )
+    """Every table; those of different locations, which a list shows, and the short ones first."""
+    for different in (True, False):
+        for length in range(1, longest_pattern(paths) + 1):
+            for contiguous in (False, True):
+                found = top_patterns(
+                    paths,
+                    PER_TABLE,
+                    contiguous=contiguous,
+                    min_length=length,
+                    max_length=length,
+                    different=different,
+                )
+                yield Mined(
+                    length,
+                    contiguous,
+                    different,
+                    tuple((tuple(paths.universe.codes(p.locations)), p.support) for p in found),
+                )
 
 
 class PatternTables:
@@ -90,16 +100,16 @@ class PatternTables:
     def __init__(self, longest: int) -> None:
         self.longest = longest
         self.has_failed = False
-        self._tables: dict[tuple[int, bool], Mined] = {}
+        self._tables: dict[tuple[int, bool, bool], Mined] = {}
 
     @property
     def progress(self) -> float:
         """The share of tables that are there, in [0, 1]."""
-        return len(self._tables) / (2 * self.longest)
+        return len(self._tables) / (4 * self.longest)
 
     def add(self, table: Mined) -> None:
         """One more table."""
-        self._tables[table.length, table.contiguous] = table
+        self._tables[table.length, table.contiguous, table.different] = table
 
     def find(
         self,
@@ -109,6 +119,7 @@ class PatternTables:
         max_length: int,
         contains: int | None,
         contiguous: bool,
+        different: bool,
     ) -> Found | None:
         """The k most frequent patterns that pass; None while they are being mined.
 
@@ -120,8 +131,10 @@ class PatternTables:
             max_length: most locations, at most `longest`.
             contains: the code of a location that they visit; None for any.
             contiguous: whether their locations follow each other directly.
+            different: whether they visit no location twice.
         """
-        tables = [self._tables.get((n, contiguous)) for n in range(min_length, max_length + 1)]
+        lengths = range(min_length, max_length + 1)
+        tables = [self._tables.get((length, contiguous, different)) for length in lengths]
         there = [table for table in tables if table is not None]
         if len(there) < len(tables):
             return None

@@ -157,6 +157,7 @@ def _all() -> Iterable[Route]:
         integer("max_length", "Most locations.", default=MOST_LENGTH, least=1, most=MOST_LENGTH),
         Parameter("contains", "The label of a location that they visit."),
         choice("gaps", "Whether others may lie between a pattern's locations.", "yes", "no"),
+        choice("repeats", "Whether a pattern may visit a location twice.", "no", "yes"),
         may_wait=True,
     )  # fmt: skip
     yield _one(

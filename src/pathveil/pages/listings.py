@@ -16,7 +16,6 @@ _ISOLATE, _END = "\u2068", "\u2069"
 MOST_LENGTHS = 24
 SHOWN = 20
 LONGEST = 4
-_MINED = 200  # of which those that stay in one location are left out
 MOST_VISITS = 20_000_000
 
 
@@ -127,19 +126,18 @@ class Journey:
 
 
 def top_journeys(release: WeightedPaths) -> list[Journey] | None:
-    """The most frequent patterns of 2 to 4 visits to at least two locations.
+    """The most frequent patterns of 2 to 4 different locations.
 
     None if the release is too large to be mined for a page.
     """
     if len(release.paths().codes) > MOST_VISITS:
         return None
     universe = release.universe
-    found = top_patterns(release, _MINED, min_length=2, max_length=LONGEST)
-    telling = [pattern for pattern in found if len(set(pattern.locations)) > 1]
+    found = top_patterns(release, SHOWN, min_length=2, max_length=LONGEST, different=True)
     return [
         Journey(
             tuple(Location.of(universe, code) for code in universe.codes(pattern.locations)),
             pattern.support,
         )
-        for pattern in telling[:SHOWN]
+        for pattern in found
     ]

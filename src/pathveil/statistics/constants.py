@@ -236,6 +236,10 @@ SHORTEST_STEP: Final = 1e-6
 SUFFICIENT_DECREASE: Final = 1e-4  # of what the slope promises (Armijo's rule)
 
 # Times. By hand, on the datasets of docs/timestamps.md.
+# A time of the day with less than so many scales of its noise is taken for empty, as long as all
+# of these together have no more than this share of the visits.
+NOISE_EXPLAINS: Final = 3.0
+MOST_GIVEN_UP: Final = 0.1
 LEAST_TIME_WEIGHT: Final = 1e-9  # no pause and no slot is impossible
 # The fit: so many rounds of so many trajectories, each changing a weight by a factor in between.
 TIME_ROUNDS: Final = 24

@@ -15,6 +15,7 @@ export async function patterns(body, parameters, facts) {
     max_length: parameters.get("max_length") ?? String(facts.longest_pattern),
     contains: parameters.get("contains") ?? "",
     gaps: parameters.get("gaps") === "no" ? "no" : "yes",
+    repeats: parameters.get("repeats") === "yes" ? "yes" : "no",
   };
   const length = (name) => el("input", {
     id: name, type: "number", min: 1, max: facts.longest_pattern, value: wanted[name],
@@ -28,10 +29,11 @@ export async function patterns(body, parameters, facts) {
   } });
   contains.input.value = wanted.contains;
   const direct = el("input", { type: "checkbox", id: "direct", checked: wanted.gaps === "no", onchange: () => { wanted.gaps = direct.checked ? "no" : "yes"; changed(); } });
+  const again = el("input", { type: "checkbox", id: "repeats", checked: wanted.repeats === "yes", onchange: () => { wanted.repeats = again.checked ? "yes" : "no"; changed(); } });
   fill(body,
     el("p", { class: "quiet" }, "Locations that many trajectories visit in this order."),
     el("div", { class: "filters" }, field("k", "How many", many), field("min_length", "Fewest locations", length("min_length")), field("max_length", "Most locations", length("max_length")), contains.element,
-      el("div", { class: "field" }, el("label", {}, direct, " one right after another"))),
+      el("div", { class: "field" }, el("label", {}, direct, " one right after another"), el("label", {}, again, " also those that return"))),
     out);
 
   function changed() {

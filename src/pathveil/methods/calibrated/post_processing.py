@@ -56,6 +56,6 @@ def post_process(
     sample = Sample.of(weighed.paths, weighed.weights)
     errors = ErrorModel(Evidence(measurements, plan, sample), draw.spawn(1)[0])
     if parameters.time_grid is not None:
-        paths = with_times(paths, measurements, plan, draw)
+        paths = with_times(paths, measurements, plan, parameters.time_grid, draw)
     tree = measured_tree(measurements, paths, parameters, is_private=is_private)
     return Synthesis(tree, paths, errors)

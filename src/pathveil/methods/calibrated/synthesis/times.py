@@ -22,20 +22,25 @@ from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import merge_identical
 from pathveil.statistics.constants import (
     LEAST_TIME_WEIGHT,
+    MOST_GIVEN_UP,
+    NOISE_EXPLAINS,
     SMALL_SHARE,
     TIME_DAMPING,
     TIME_ROUNDS,
     TIME_SAMPLE,
     TIME_STEP,
 )
+from pathveil.statistics.denoise import posterior_means
 from pathveil.statistics.first_slots import FIRST_SLOTS
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.pauses import PAUSES, pauses
 from pathveil.statistics.slots import SLOTS, first_values
 from pathveil.statistics.statistic import Known, Statistic
 from pathveil.statistics.visit_slots import VISIT_SLOTS
 from pathveil.threads import in_threads
+from pathveil.times.time_grid import DAY, TimeGrid
 
 # No location likes a slot more than so many times as much as any location does, or less.
 MOST_LIKING, LEAST_LIKING = 8.0, 1 / 20
@@ -69,12 +74,13 @@ class Clock:
     otherwise: NDArray[np.float64]
 
     @classmethod
-    def of(cls, measurements: Measurements) -> "Clock":
-        """A first guess, before it is fitted: the measured shares as they are."""
+    def of(cls, measurements: Measurements, grid: TimeGrid) -> "Clock":
+        """A first guess, before it is fitted: the measured shares, but nothing where noise is."""
+        occupied = occupied_slots(measurements[SLOTS], grid)
         return cls(
-            _measured_shares(measurements, FIRST_SLOTS),
+            _measured_shares(measurements, FIRST_SLOTS, occupied),
             _measured_shares(measurements, PAUSES),
-            _measured_shares(measurements, SLOTS),
+            _measured_shares(measurements, SLOTS, occupied),
             *_likings(measurements),
         )
 
@@ -108,10 +114,37 @@ def _cumulative(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return reached / reached[..., -1:]
 
 
-def _measured_shares(measurements: Measurements, statistic: Statistic) -> NDArray[np.float64]:
+def occupied_slots(table: NoisyTable, grid: TimeGrid) -> NDArray[np.bool_]:
+    """The slots that are not taken for empty; bool, shape (T,).
+
+    Nobody rides at three in the morning, on no day: so a time of the day is judged by its noisy
+    counts of all days of the grid together, which have seven times the visits of one weekday and
+    less than three times its noise. What noise explains is taken for empty, the least first and
+    no more than a small share of all visits: a mean above 0 for each of many empty hours would be
+    many visits that nobody made, and where noise explains nearly everything, it explains nothing.
+
+    Args:
+        table: of `SLOTS`.
+        grid: whose slots they are.
+    """
+    _, time = np.unique(np.array(grid.starts) % DAY, return_inverse=True)
+    scale = table.scale * float(np.sqrt(np.bincount(time).max()))
+    together = np.rint(np.bincount(time, table.counts)).astype(np.int64)
+    likely = posterior_means(together, table.noise.at_least(scale)).value
+    order = np.argsort(together, kind="stable")
+    given_up = np.cumsum(likely[order]) <= MOST_GIVEN_UP * likely.sum()
+    empty = np.zeros(len(together), dtype=np.bool_)
+    empty[order] = given_up & (together[order] < NOISE_EXPLAINS * scale)
+    found: NDArray[np.bool_] = ~empty[time]
+    return found
+
+
+def _measured_shares(
+    measurements: Measurements, statistic: Statistic, occupied: NDArray[np.bool_] | bool = True
+) -> NDArray[np.float64]:
     """The estimated shares of the cells of a table."""
     table = measurements[statistic]
-    return shares(statistic.denoise(table, measurements.scope, Known()).value)
+    return shares(statistic.denoise(table, measurements.scope, Known()).value * occupied)
 
 
 def shares(counts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -156,6 +189,7 @@ def with_times(
     paths: Paths,
     measurements: Measurements,
     plan: MeasurementPlan,
+    grid: TimeGrid,
     draw: np.random.Generator,
 ) -> Paths:
     """The same trajectories as pair codes, slot·|L| + location, each distinct one once.
@@ -164,6 +198,7 @@ def with_times(
         paths: over location codes, with whole weights.
         measurements: the noisy tables, with those of times.
         plan: the public caps with which they were measured.
+        grid: the public slots.
         draw: randomness for the synthesis.
     """
     size = measurements.universe_size
@@ -173,7 +208,7 @@ def with_times(
         return paths
     positions = Paths(paths.offsets, position[paths.codes], paths.weights)
     rows = np.repeat(np.arange(len(paths)), paths.weights)
-    clock = _fit(positions, rows, Clock.of(measurements), plan, draw)
+    clock = _fit(positions, rows, Clock.of(measurements, grid), plan, draw)
     offsets, slots = _draw_slots(positions, rows, clock, draw)
     at = paths.offsets[rows] - offsets[:-1]
     codes = paths.codes[np.arange(len(slots)) + np.repeat(at, np.diff(offsets))]
