@@ -2,11 +2,12 @@
 
 import gzip
 import re
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.messy import american_agency, german_agency
+from tests.messy import GERMAN_STOPS, TROUBLES, american_agency, german_agency, visits
 
 GERMAN = (
     "publish", "fahrten.csv", "--universe", "haltestellen.csv", "--unit-column", "Kartennummer",
@@ -162,3 +163,68 @@ def test_a_list_of_stops_whose_coordinates_have_no_known_name_says_so(pathveil, 
     assert result.json()["with_coordinates"] == 0
     assert "no coordinates, so there will be no map" in result.err
     assert "'Hochwert', 'Rechtswert'" in result.err
+
+
+# From README to three right answers, with every message on the way
+
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+PEOPLE = 4000
+
+
+def journeys(stops):
+    """Who was where in which order, as far as the file can be read: {person: [stop, …]}."""
+    found = {}
+    for number, (person, _, moment, stop) in enumerate(visits(PEOPLE, stops)):
+        if TROUBLES.get(number % 97) in (None, "twice"):
+            found.setdefault(person, []).append((moment, stops[stop][0]))
+    return {person: [name for _, name in sorted(seen)] for person, seen in found.items()}
+
+
+def test_from_the_readme_to_three_right_answers(pathveil, refuses, folder, monkeypatch):
+    """The first page is enough: what is wrong is said, with what to try, until nothing is."""
+    monkeypatch.setenv("COLUMNS", "160")
+    german_agency(folder, people=PEOPLE)
+    for command in ("pathveil publish taps.csv --universe stops.csv", "pathveil verify release",
+                    "pathveil count release Central Harbour --ordered", "pathveil patterns",
+                    "--dry-run", "`pathveil publish` alone"):  # fmt: skip
+        assert command in README
+    line = [*GERMAN[:5], "card_id", "--order-column", "Zeitpunkt",
+            "--location-column", "Haltestelle", "--epsilon", "4"]  # fmt: skip
+    refuses(*line, says="Missing option '--out'")
+    refuses(*line, "--dry-run", says="Windows and Excel mostly write --encoding windows-1252")
+    line += ["--encoding", "windows-1252"]
+    said = refuses(*line, "--dry-run", says="There is no column 'card_id' for the unit.")
+    assert "Columns: 'Kartennummer', 'Zeitpunkt'" in said
+    line[5] = "Kartennummer"
+    result = pathveil(*line, "--dry-run")
+    assert result.code == 0
+    assert "'Zeitpunkt' is neither a number nor an ISO 8601 time" in result.err
+    assert "--time-format de, us or uk reads 02.03.2026 07:58" in result.err
+    assert "No visit is left: the release is empty." in result.err
+    line += ["--time-format", "de"]
+    result = pathveil(*line, "--dry-run")
+    assert "not in the universe: 'Betriebshof Süd'" in result.err
+    assert table_of(result)["used units"][0] == f"{PEOPLE:,}"
+    assert pathveil(*line, "--out", "release").code == 0
+    assert pathveil("verify", "release").code == 0
+
+    truth = journeys(GERMAN_STOPS)
+    visitors = sum("Südbahnhof" in seen for seen in truth.values())
+    found = pathveil("count", "release", "Südbahnhof", "--json").json()
+    assert found["low"] <= visitors <= found["high"]
+    assert found["count"] == pytest.approx(visitors, rel=0.1)
+    pair = ("Hauptbahnhof", "Südbahnhof")
+    both = sum(
+        pair[0] in seen and pair[1] in seen[seen.index(pair[0]) + 1 :] for seen in truth.values()
+    )
+    found = pathveil("count", "release", *pair, "--ordered", "--json").json()
+    assert found["count"] == pytest.approx(both, rel=0.2)
+    ordered = Counter(
+        (first, second)
+        for seen in truth.values()
+        for first, second in {(a, b) for i, a in enumerate(seen) for b in seen[i + 1 :] if a != b}
+    )
+    best = pathveil("patterns", "release", "-k", "1", "--min-length", "2", "--json").json()
+    top = tuple(best["patterns"][0]["locations"])
+    assert ordered[top] >= 0.8 * max(ordered.values())

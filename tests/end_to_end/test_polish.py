@@ -292,6 +292,10 @@ def test_no_shell_is_offered_what_it_would_run(folder):
     text = "\n".join([*lines, "Älvsjö", "S-1/2"])
     (folder / "bundle" / "locations.csv").write_text(text + "\n", encoding="utf-8")
     assert completed("pathveil count bundle ", folder) == ["Älvsjö", "S-1/2"]
+    named = "location,name\n17,Berri-UQAM\n18,$(id)\n"
+    (folder / "bundle" / "locations.csv").write_text(named, encoding="utf-8")
+    assert completed("pathveil count bundle B", folder) == ["Berri-UQAM"]
+    assert completed("pathveil count bundle ", folder) == ["17", "Berri-UQAM", "18"]
 
 
 def test_the_words_of_the_completer_are_those_of_the_code():

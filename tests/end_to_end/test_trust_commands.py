@@ -1,6 +1,7 @@
 """explain, audit, keygen, sign and registry through the command line."""
 
 import json
+import re
 import shutil
 import stat
 import subprocess
@@ -47,6 +48,14 @@ def test_a_plan_is_explained_for_every_method(pathveil, method):
     facts = pathveil("explain", *PLAN, "--method", method, "--json").json()
     choices = next(p for p in facts["passages"] if p["title"] == "The public choices")
     assert ["method", method] in choices["table"]["rows"]
+
+
+@pytest.mark.parametrize("word", ["shapes", "actions", "reach"])
+def test_a_word_for_a_table_is_explained_where_it_stands(pathveil, word):
+    facts = pathveil("explain", *PLAN, "--json").json()
+    tables = [p["table"]["rows"] for p in facts["passages"] if p["table"]]
+    (row,) = [row for rows in tables for row in rows if row[0].startswith(word)]
+    assert re.match(rf"{word}: \w+( \w+)+", row[0])
 
 
 def test_an_injected_release_is_explained_as_not_private(pathveil, not_private):

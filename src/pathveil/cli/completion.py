@@ -66,7 +66,7 @@ def ledger_datasets(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def released_locations(context: typer.Context, incomplete: str) -> list[str]:
-    """Labels of the bundle that the line names, a few hundred at most. Its list is public.
+    """Labels and names of the bundle that the line names, a few hundred at most; they are public.
 
     Only plain words: what is offered is evaluated by zsh, and goes into the command line of any
     shell as it is, so the maker of a bundle would run programs there.
@@ -90,4 +90,7 @@ def _labels(file: Path) -> Iterator[str]:
     if not file.is_file():  # a pipe would be waited for
         return
     with file.open(encoding="utf-8", newline="") as lines:
-        yield from (unescape(row["location"]) for row in csv.DictReader(lines))
+        for row in csv.DictReader(lines):
+            yield unescape(row["location"])
+            if name := unescape(row.get("name") or ""):
+                yield name
