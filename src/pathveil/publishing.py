@@ -330,7 +330,6 @@ def _publish_tables(
         plan,
         parameters,
         draw,
-        points=database.universe.points,
         is_private=randomness.is_private,
     )
     return Release(database.universe, made.tree, made.paths, errors=made.errors)

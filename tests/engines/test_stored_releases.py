@@ -49,7 +49,7 @@ STORED = {
 }
 # The synthesis of `calibrated` computes with floats. A processor whose exponentials differ in the
 # last bit gives another release, as good as the stored one.
-WEEK = "bd52c7f0964f31b991695cad"
+WEEK = "fe3cc30329c029f70124d3d8"
 FLOATS = "92a825f393690d03"
 
 

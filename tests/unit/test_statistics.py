@@ -23,7 +23,8 @@ from pathveil.statistics.actions import (
     action_counts,
 )
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
-from pathveil.statistics.constants import WORTH
+from pathveil.statistics.constants import DECAY_STEP, WORTH
+from pathveil.statistics.distances import DISTANCES, NEAREST, UNKNOWN
 from pathveil.statistics.first_visits import first_visits, spread, spread_after_first
 from pathveil.statistics.measurement_plan import SHARES, TIME_SHARES
 from pathveil.statistics.moves import move_cells
@@ -66,6 +67,8 @@ timed = st.lists(
     st.lists(st.tuples(st.integers(0, SIZE), st.integers(0, SLOTS - 1)), max_size=14), max_size=8
 )
 candidate_sets = st.sets(st.integers(0, SIZE - 1)).map(sorted)
+# Where they lie, in km; the last one is nowhere.
+PLACES = np.array([[0, 0, 0], [0.01, 0, 0], [0, 3, 4], [np.nan] * 3])
 
 
 def walks(rows):
@@ -82,7 +85,7 @@ def seen(rows, candidates, *, kept):
     slots = np.array([slot for row in rows for _, slot in row], dtype=np.int32)
     chosen = np.array(candidates, dtype=np.int64)
     found = Rows(offsets, codes, SIZE, slots).among(chosen)
-    scope = Scope(SIZE, SLOTS, chosen, np.arange(len(chosen))[::-1][:2])
+    scope = Scope(SIZE, SLOTS, chosen, np.arange(len(chosen))[::-1][:2], points=PLACES)
     for level in LEVELS[:-1]:
         keys = np.unique(level.cells(found, scope, 1))[::kept] if level.is_open(scope) else []
         passed = np.asarray(keys, dtype=np.int64)
@@ -148,6 +151,7 @@ def test_what_one_trajectory_may_add():
         "returns": Bound(12, 36),
         "actions": Bound(12, 144),
         "moves": Bound(7, 7),
+        "distances": Bound(7, 49),
         "pairs": Bound(28, 28),
         "pauses": Bound(11, 121),
         "slots": Bound(12, 144),
@@ -178,6 +182,19 @@ def test_the_tables_of_the_docs_are_those_that_are_measured():
     assert found == rows
     tree = f"| prefix tree, each of {len(LEVELS)} levels: {LEVELS[0].words} | 1 | "
     assert f"{tree}planned, {WORTH['prefix tree']:g} for the first |" in page
+
+
+# Distances
+
+
+def test_distances_by_hand():
+    """Rows through four places: 10 m apart, 5 km, and one that is not on the map."""
+    rows, scope = seen([[(0, 0), (1, 0), (2, 0), (0, 0), (3, 0)]], [0, 1, 2, 3], kept=1)
+    five = int(np.ceil(np.log(5 / NEAREST) / DECAY_STEP))
+    assert DISTANCES.cells(rows, scope, 4).tolist() == [0, five, UNKNOWN]
+    assert DISTANCES.cells(rows, scope, 2).tolist() == [five]  # the middle one of three
+    nowhere = replace(scope, points=None)
+    assert DISTANCES.cells(rows, nowhere, 4).tolist() == [UNKNOWN] * 3
 
 
 # Actions

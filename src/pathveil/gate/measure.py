@@ -112,7 +112,8 @@ def _rows(database: TrajectoryDatabase) -> Rows:
 
 def _scope(database: TrajectoryDatabase) -> Scope:
     grid = database.time_grid
-    return Scope(len(database.universe), 0 if grid is None else len(grid))
+    universe = database.universe
+    return Scope(len(universe), 0 if grid is None else len(grid), points=universe.points)
 
 
 def _second_scope(seen: Measurements, candidates: NDArray[np.int64]) -> Scope:

@@ -35,7 +35,8 @@ SHARES: Final = {
     "visits": Fraction(20, 100),
     "returns": Fraction(10, 100),
     "actions": Fraction(6, 100),
-    "moves": Fraction(17, 100),
+    "moves": Fraction(16, 100),
+    "distances": Fraction(1, 100),
     "pairs": Fraction(11, 100),
     "trips": Fraction(3, 100),
     "visited sets": Fraction(6, 100),
@@ -60,6 +61,7 @@ WORTH: Final = {
     "returns": 0.7,
     "actions": 0.15,
     "moves": 0.6,
+    "distances": 0.2,
     "pairs": 0.3,
     "trips": 0.1,
     "visited sets": 0.2,
@@ -87,7 +89,7 @@ MOST_LEARNT: Final = {"pairs": 120.0, "moves": 23.0}
 USUAL_MOST_LEARNT: Final = 48.0
 # No share below these of what is planned, because the synthesis can't do without the table; and
 # else none below SMALLEST_SHARE: such a table is not measured at all.
-LEAST_SHARES: Final = {"visits": 0.02, "actions": 0.01, "reach": 0.005}
+LEAST_SHARES: Final = {"visits": 0.02, "actions": 0.01, "distances": 0.01, "reach": 0.005}
 SMALLEST_SHARE: Final = 0.005
 SHARE_STEP: Final = 1000  # shares are whole multiples of 1 over this
 # A cap is chosen as if the table had at least this share: caps must not shrink with the shares.
@@ -160,9 +162,8 @@ LEAST_VISITS: Final = 1e-3  # no candidate is quite out of reach
 # and at a corner are told apart. By argument.
 DECAY_STEP: Final = 0.3
 DECAY_ROUNDS: Final = 20  # by argument: more change no decay visibly
-# A step of distance takes after its neighbour by so many scales of the noise on one move. By hand,
-# on cabspotting and mibici.
-DECAY_SLACK: Final = 5.0
+# A step of distance takes after its neighbour by so many deviations of its noise. By argument.
+DECAY_SLACK: Final = 1.0
 # So many pairs of neighbours are looked at in all, so that memory does not grow with the square of
 # the universe; but at least so many neighbours of each location. By argument.
 MOST_NEIGHBOUR_PAIRS: Final = 1 << 20

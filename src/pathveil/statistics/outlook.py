@@ -31,6 +31,7 @@ class Outlook:
         lengths, distinct: float64; visits, and different locations, of each shape.
         same: the probability that two visits go to the same location.
         covered: the share of all visits that go to the most popular locations.
+        has_map: whether it is known how far locations are from each other.
     """
 
     total: float
@@ -43,6 +44,7 @@ class Outlook:
     distinct: NDArray[np.float64]
     same: float
     covered: float
+    has_map: bool = False
 
     def mean(self, by_shape: NDArray[np.float64]) -> float:
         """The mean over all trajectories."""

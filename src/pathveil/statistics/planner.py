@@ -88,7 +88,9 @@ class Planner:
         statistics = [
             statistic
             for statistic in STATISTICS
-            if statistic.stage not in over and not _is_too_deep(statistic, outlook.height)
+            if statistic.stage not in over
+            and not _is_too_deep(statistic, outlook.height)
+            and statistic.worth(outlook, 1.0) > 0
         ]
         purpose = PURPOSES[self.parameters.purpose]
         forecast = _Forecast(outlook, float(left), contribution, purpose)
@@ -139,6 +141,7 @@ class Planner:
             distinct=distinct,
             same=same,
             covered=min(1.0, MOST_POPULAR * min(same, 3.0 / size)),
+            has_map=seen.scope.has_map,
         )
 
     def _second_outlook(self, seen: Measurements) -> Outlook | None:

@@ -27,6 +27,7 @@ from pathveil.statistics.outlook import Outlook
 
 ALWAYS_DENSE = 1 << 62
 NONE_INVENTED = Fraction(0)
+LEAST_PLACED = 3  # two locations are as far from each other as they are
 Found = TypeVar("Found")
 # In what order tables are measured: those of one stage look at the same public scope.
 FIRST_LOOK, VISITED, HABITS, TIMES = "first look", "visited", "habits", "times"
@@ -61,6 +62,7 @@ class Scope:
         candidates: int64, sorted location codes; empty before they are chosen.
         popular: int64; positions among the candidates of the most visited ones.
         levels: the levels of the prefix tree that are measured already.
+        points: float64, shape (|L|, 3); where each location lies (public), if there is a map.
     """
 
     universe_size: int
@@ -68,11 +70,18 @@ class Scope:
     candidates: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     popular: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     levels: tuple[NoisyTable, ...] = ()
+    points: NDArray[np.float64] | None = None
 
     @property
     def named(self) -> int:
         """How many candidates there are: n."""
         return len(self.candidates)
+
+    @property
+    def has_map(self) -> bool:
+        """Whether enough locations are placed."""
+        placed = 0 if self.points is None else np.count_nonzero(~np.isnan(self.points[:, 0]))
+        return bool(placed >= LEAST_PLACED)
 
     @cached_property
     def bit(self) -> NDArray[np.int8]:
@@ -88,7 +97,14 @@ class Scope:
 
     def of_candidates(self) -> "Scope":
         """The scope of synthetic trajectories, whose locations are positions of candidates."""
-        return Scope(self.named, self.slots, np.arange(self.named), self.popular, self.levels)
+        return Scope(
+            self.named,
+            self.slots,
+            np.arange(self.named),
+            self.popular,
+            self.levels,
+            None if self.points is None else self.points[self.candidates],
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

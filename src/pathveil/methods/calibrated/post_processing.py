@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pathveil.core.noisy_tree import EstimatedTree
 from pathveil.core.parameters import Parameters
@@ -38,7 +37,6 @@ def post_process(
     parameters: Parameters,
     draw: np.random.Generator,
     *,
-    points: NDArray[np.float64] | None,
     is_private: bool,
 ) -> Synthesis:
     """Complete and calibrate trajectories, round them, give them times, and tell their errors.
@@ -48,10 +46,9 @@ def post_process(
         plan: by which they were measured.
         parameters: of the release.
         draw: which trajectories there are; it decides nothing private.
-        points: where each location of the universe lies, if it has a map; public.
         is_private: whether the noise on the tables was not injected.
     """
-    weighed = weigh(measurements, plan, draw, points)
+    weighed = weigh(measurements, plan, draw)
     paths = rounded_paths(weighed, measurements.candidates, draw)
     sample = Sample.of(weighed.paths, weighed.weights)
     errors = ErrorModel(Evidence(measurements, plan, sample), draw.spawn(1)[0])

@@ -1,15 +1,16 @@
 """What the public map says about moves that were too rare to be measured.
 
-People rather go somewhere near. How much rather is read off the noisy tables: the moves from x to y
-are taken to be
+People rather go somewhere near. How much rather is measured: the table of distances
+(`statistics.distances`) tells how many moves there are at each step of distance. What the listed
+moves leave over is shared out: from x to y
 
     a(x) × those who come to y × decay(distance from x to y),
 
-where a(x) makes them sum to those who leave x, and the decay is a step function of the distance
-that never rises. It is the one under which the measured moves, and what is known to be missing from
-them, are likeliest (EM: what is missing is shared out by the decay so far, then the decay is read
-off all of it). Where the map explains nothing the steps come out equal, and people mix freely, as
-they do without a map. Only coordinates, which are public, and noisy tables are seen.
+where a(x) makes them sum to those who leave x for a move that is not listed, and the decay makes
+them sum, at each step of distance, to what the table has and the listed moves do not. Both are
+found in turns (iterative proportional fitting). Where the map explains nothing the steps come out
+equal, and people mix freely, as they do without a map. Only coordinates, which are public, and
+noisy tables are seen.
 """
 
 from dataclasses import dataclass
@@ -21,12 +22,13 @@ from pathveil.compiled import njit
 from pathveil.statistics.constants import (
     DECAY_ROUNDS,
     DECAY_SLACK,
-    DECAY_STEP,
     LEAST_NEIGHBOURS,
     MOST_NEIGHBOUR_PAIRS,
 )
+from pathveil.statistics.denoise import Estimates
+from pathveil.statistics.distances import STEP_ENDS
+from pathveil.statistics.statistic import LEAST_PLACED
 
-_LEAST_PLACED = 3  # two locations are as far from each other as they are
 _TINY = 1e-300
 
 
@@ -38,12 +40,14 @@ class Neighbourhood:
         first: int64, ascending; whose neighbour it is.
         second: int64; the neighbour, ascending for each ``first``.
         step: int64; how far it is.
+        beyond: the step of whoever is no neighbour, and of all that are as far.
         count: n, the number of candidates.
     """
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
     step: NDArray[np.int64]
+    beyond: int
     count: int
 
     @classmethod
@@ -54,30 +58,25 @@ class Neighbourhood:
             points: float64, shape (n, 3); see `universe.coordinates.points_on_earth`.
         """
         placed = np.flatnonzero(~np.isnan(points[:, 0]))
-        if len(placed) < _LEAST_PLACED:
+        if len(placed) < LEAST_PLACED:
             return None
         from_south = placed[np.argsort(points[placed, 2], kind="stable")]
         most = max(LEAST_NEIGHBOURS, MOST_NEIGHBOUR_PAIRS // len(placed))
         near, far = _nearest(points[from_south], min(most, len(placed) - 1))
         # Row by row: by whose neighbours they are, and in a row by who they are.
         rows = np.argsort(from_south)
-        near, step = from_south[near[rows]], _steps(far[rows])
+        near, step = from_south[near[rows]], np.searchsorted(STEP_ENDS, far[rows] ** 2, "right")
+        farthest = step.max(axis=1)
+        is_all = near.shape[1] == len(placed) - 1
+        beyond = 1 + int(farthest.max() if is_all else np.median(farthest))
         order = np.argsort(near, axis=1)
         return cls(
             np.repeat(from_south[rows], near.shape[1]),
             np.take_along_axis(near, order, axis=1).ravel(),
-            np.take_along_axis(step, order, axis=1).ravel(),
+            np.minimum(np.take_along_axis(step, order, axis=1).ravel(), beyond),
+            beyond,
             len(points),
         )
-
-
-def _steps(far: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Step 1 is the distance to the nearest neighbour that is usual; those below it are step 0."""
-    nearest = far.min(axis=1)
-    unit = np.median(nearest[nearest > 0]) if (nearest > 0).any() else 1.0
-    steps = np.round(np.log(np.maximum(far, _TINY) / unit) / DECAY_STEP) + 1
-    counted: NDArray[np.int64] = np.maximum(steps, 0).astype(np.int64)
-    return counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +103,7 @@ def unmeasured_moves(
     moves: NDArray[np.float64],
     leaving: NDArray[np.float64],
     coming: NDArray[np.float64],
-    scale: float,
+    distances: Estimates,
 ) -> Unmeasured:
     """Share out what the listed moves leave over.
 
@@ -114,10 +113,9 @@ def unmeasured_moves(
         moves: float64; how many people make each.
         leaving: float64, shape (n,); who leaves each candidate for a new location.
         coming: float64, shape (n,); who comes to each for the first time; the same sum.
-        scale: of the noise on one move.
+        distances: how many moves there are at each step of distance; any sum.
     """
-    # Whoever is no neighbour is one step further than all that are.
-    count, steps = near.count, int(near.step.max()) + 2
+    count, steps = near.count, near.beyond + 1
     # The listed moves among neighbours, and the others.
     pair = near.first * count + near.second
     at = np.minimum(np.searchsorted(pair, keys), len(pair) - 1)
@@ -128,31 +126,31 @@ def unmeasured_moves(
     listed = _sums(near.step[at[is_near]], moves[is_near], steps)
     listed[-1] += moves[~is_near].sum()
 
-    # Of each candidate, who comes at each step of distance: in all, and where nothing is listed.
+    # Of each candidate, who comes at each step of distance where nothing is listed.
     cell = near.first * steps + near.step
     offered = _sums(cell, coming[near.second], count * steps).reshape(count, steps)
     unlisted = _sums(cell[hidden], coming[near.second[hidden]], count * steps)
     unlisted = unlisted.reshape(count, steps)
     beyond = np.maximum(coming.sum() - coming - offered.sum(axis=1), 0.0)
-    far_listed = _sums(from_[~is_near], coming[to[~is_near]], count)
-    offered[:, -1] += beyond
-    unlisted[:, -1] += np.maximum(beyond - far_listed, 0.0)
+    beyond = np.maximum(beyond - _sums(from_[~is_near], coming[to[~is_near]], count), 0.0)
+    unlisted[:, -1] += beyond
 
     missing = np.maximum(leaving - _sums(from_, moves, count), 0.0)
+    scaling = leaving.sum() / max(distances.value.sum(), _TINY)
+    told = _folded(distances.value, steps) * scaling
+    noise = scaling * float(np.sqrt(distances.variance.max()))
+    left = np.maximum(told - listed, 0.0)
+    left *= missing.sum() / max(left.sum(), _TINY)
     decay = np.ones(steps)
     for _ in range(DECAY_ROUNDS):
-        share = leaving / np.maximum(offered @ decay, _TINY)
-        guessed = (missing / np.maximum(unlisted @ decay, _TINY)) @ unlisted * decay
-        decay = _falling(listed + guessed, share @ offered, DECAY_SLACK * scale)
-    share = leaving / np.maximum(offered @ decay, _TINY)
-    weights = share[near.first] * coming[near.second] * decay[near.step] * hidden
-    elsewhere = share * decay[-1] * np.maximum(beyond - far_listed, 0.0)
-    scaling = missing.sum() / max(weights.sum() + elsewhere.sum(), _TINY)
+        share = missing / np.maximum(unlisted @ decay, _TINY)
+        decay = _smoothed(left, share @ unlisted, DECAY_SLACK * noise)
+    share = missing / np.maximum(unlisted @ decay, _TINY)
     return Unmeasured(
         near.first[hidden],
         near.second[hidden],
-        weights[hidden] * scaling,
-        elsewhere * scaling,
+        (share[near.first] * coming[near.second] * decay[near.step])[hidden],
+        share * decay[-1] * beyond,
         decay,
     )
 
@@ -162,10 +160,10 @@ def _sums(cells: NDArray[np.int64], weights: NDArray[np.float64], size: int) -> 
     return np.bincount(cells, weights, size).astype(np.float64)
 
 
-def _falling(
+def _smoothed(
     moves: NDArray[np.float64], expected: NDArray[np.float64], slack: float
 ) -> NDArray[np.float64]:
-    """Moves over expected ones at each step of distance, never rising with it.
+    """Moves over expected ones at each step of distance.
 
     From the step with most to go by to both sides; one with little takes after the one before it.
     """
@@ -173,12 +171,15 @@ def _falling(
     surest = int(np.argmax(expected))
     decay[surest] = (moves[surest] + slack) / (expected[surest] + slack)
     for step in range(surest + 1, len(moves)):
-        ratio = (moves[step] + slack * decay[step - 1]) / (expected[step] + slack)
-        decay[step] = min(ratio, decay[step - 1])
+        decay[step] = (moves[step] + slack * decay[step - 1]) / (expected[step] + slack)
     for step in range(surest - 1, -1, -1):
-        ratio = (moves[step] + slack * decay[step + 1]) / (expected[step] + slack)
-        decay[step] = max(ratio, decay[step + 1])
+        decay[step] = (moves[step] + slack * decay[step + 1]) / (expected[step] + slack)
     return decay
+
+
+def _folded(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """The first ones; all others are added to the last of them."""
+    return np.append(values[: size - 1], values[size - 1 :].sum())
 
 
 @njit(cache=True, nogil=True)

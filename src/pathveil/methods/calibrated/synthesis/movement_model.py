@@ -19,6 +19,7 @@ from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.methods.calibrated.synthesis.gravity import Neighbourhood, unmeasured_moves
 from pathveil.statistics.actions import ACTIONS, END, NEW
 from pathveil.statistics.constants import LEAST_ANYWHERE, LEAST_BACKGROUND, LEAST_VISITS
+from pathveil.statistics.distances import DISTANCES
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.moves import MOVES
@@ -108,7 +109,7 @@ class Destinations:
         familiar = np.append(unmeasured, 0.0) + 1.0
         attraction = np.append(visits + LEAST_VISITS, known.unnamed_visits)
         popularity = attraction / attraction.sum()
-        if near is None or not len(moves.value):
+        if near is None or DISTANCES not in known.tables:
             return cls(
                 familiar, familiar, popularity, *listed_moves(first, second, moves.value, count)
             )
@@ -118,7 +119,7 @@ class Destinations:
             moves.value,
             _moves_from(known, plan, measured),
             _moves_to(known, plan),
-            plan[MOVES].noise.scale,
+            known[DISTANCES],
         )
         leaving = measured + np.bincount(found.first, found.moves, count) + found.elsewhere
         # An unnamed location is a destination like any other; nobody knows how far it is.
@@ -241,7 +242,7 @@ def _moves_in_all(known: Estimated, plan: MeasurementPlan) -> float:
 
     Both ends of a listed move are candidates, which hold this share of the first visits.
     """
-    distinct = np.minimum(DISTINCT_VALUES, plan[MOVES].cap)
+    distinct = np.minimum(DISTINCT_VALUES, plan[MOVES if MOVES in plan else DISTANCES].cap)
     visits = known[VISITS].value.sum()
     named = visits / max(visits + known.unnamed_visits, 1.0)
     return float((known[SHAPES].value @ (distinct - 1.0)).sum() * named**2)

@@ -57,7 +57,6 @@ def synthesize(
     measurements: Measurements,
     plan: MeasurementPlan,
     draw: np.random.Generator,
-    points: NDArray[np.float64] | None = None,
 ) -> Paths:
     """Synthetic trajectories that agree with the measurements. Sees no data; spends nothing.
 
@@ -65,19 +64,17 @@ def synthesize(
         measurements: the noisy tables.
         plan: the public caps and budgets with which they were measured.
         draw: randomness for the synthesis. The result depends on nothing else.
-        points: float64, shape (|L|, 3); where each location lies, if the universe has a map.
 
     Returns:
         Distinct paths of location codes in ascending order, with whole weights ≥ 1; none is empty.
     """
-    return rounded_paths(weigh(measurements, plan, draw, points), measurements.candidates, draw)
+    return rounded_paths(weigh(measurements, plan, draw), measurements.candidates, draw)
 
 
 def weigh(
     measurements: Measurements,
     plan: MeasurementPlan,
     draw: np.random.Generator,
-    points: NDArray[np.float64] | None = None,
 ) -> Weighed:
     """All but the last step of `synthesize`."""
     candidates = measurements.candidates
@@ -88,6 +85,7 @@ def weigh(
 
     work = continuations(measurements.tree, known.total, unnamed)
     aims = FitTargets.of(known, plan, measurements.universe_size)
+    points = measurements.scope.points
     near = None if points is None else Neighbourhood.of(points[candidates])
     model = fit(aims, Destinations.of(known, plan, near), work, plan, draw)
     report_progress(1, 5)

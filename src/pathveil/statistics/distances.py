@@ -1,0 +1,143 @@
+"""Distances: how far moves are, in steps of distance.
+
+The moves are those of `statistics.moves`: for every first visit but the very first, from the
+location before it; both must be candidates. A cell is how far it is. So some forty cells tell how
+much people rather go somewhere near, also where every single move is too rare to be counted. A
+trajectory adds at most ``cap`` − 1, and all of it may be one cell.
+
+Floats decide in which cell a move is. That is a public function of its ends: whatever it says, a
+move is in one cell, and the bound holds.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.compiled import compiled
+from pathveil.statistics.constants import DECAY_STEP, MOST_DISTINCT
+from pathveil.statistics.denoise import Estimates, posterior_means
+from pathveil.statistics.first_visits import spread_after_first
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.outlook import Outlook
+from pathveil.statistics.pairs import LEAST_MEAN_DISTINCT
+from pathveil.statistics.statistic import (
+    HABITS,
+    Bound,
+    Known,
+    RowCells,
+    Rows,
+    Scope,
+    Statistic,
+    Visit,
+)
+
+NEAREST = 0.05  # km: below that is step 0
+# Squares of the distances at which a step ends; the last one is beyond any two points on Earth.
+STEP_ENDS = (NEAREST * np.exp(DECAY_STEP * np.arange(43))) ** 2
+UNKNOWN = len(STEP_ENDS)  # an end of the move is not on the map, or there is none
+
+
+class Distances(Statistic):
+    """See above."""
+
+    name = "distances"
+    words = "how far it is to a location that is visited for the first time, in steps"
+    adds = "k − 1"
+    because = "one for each of at most k of its distinct locations but the first"
+    stage = HABITS
+    of_candidates = True
+
+    def cap(self, height: int, distinct: int) -> int:
+        """The distinct locations that are looked at: d."""
+        return distinct
+
+    def bound(self, cap: int) -> Bound:
+        """All moves may be equally far."""
+        return Bound(cap - 1, (cap - 1) ** 2)
+
+    def size(self, scope: Scope) -> int:
+        """The same for every universe."""
+        return UNKNOWN + 1
+
+    def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
+        """Of at most ``cap`` distinct locations of each row."""
+        return _distance_cells(*rows.first_visits(cap), _places(scope), STEP_ENDS)
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """Moves from or to other locations have no cell."""
+        locations, places = [visit.location for visit in visits], _places(scope)
+        distinct = dict.fromkeys(locations)
+        for location in spread_after_first(list(distinct), cap)[1:]:
+            before = scope.position_of(locations[locations.index(location) - 1])
+            there = scope.position_of(location)
+            if before is not None and there is not None:
+                far = float(((places[before] - places[there]) ** 2).sum())
+                yield UNKNOWN if np.isnan(far) else sum(float(end) <= far for end in STEP_ENDS)
+
+    def caps(self, outlook: Outlook) -> range:
+        """As of moves."""
+        return range(2, max(min(MOST_DISTINCT, outlook.height), 2) + 1)
+
+    def added(self, outlook: Outlook, cap: int) -> NDArray[np.float64]:
+        """Distinct locations but the first."""
+        return np.minimum(outlook.distinct, cap) - 1.0
+
+    def typical(self, outlook: Outlook) -> float:
+        """A dozen cells matter."""
+        return outlook.total * outlook.mean(outlook.few_distinct - 1.0) / 12.0
+
+    def worth(self, outlook: Outlook, usual: float) -> float:
+        """Nothing without a map, or if nobody goes anywhere."""
+        is_told = outlook.has_map and outlook.mean_distinct > LEAST_MEAN_DISTINCT
+        return usual if is_told else 0.0
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """What is left in steps that nobody makes does no harm: few pairs are so near or so far."""
+        return posterior_means(table.counts, table.noise)
+
+
+def _places(scope: Scope) -> NDArray[np.float64]:
+    """Where each candidate lies, shape (n + 1, 3); NaN for all others, and without a map."""
+    places = np.full((scope.named + 1, 3), np.nan)
+    if scope.points is not None:
+        places[:-1] = scope.points[scope.candidates]
+    return places
+
+
+@compiled
+def _distance_cells(
+    visited: NDArray[np.int32],
+    reached_from: NDArray[np.int32],
+    places: NDArray[np.float64],
+    ends: NDArray[np.float64],
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The (row, cell) pairs; moves from or to an unnamed location have no cell."""
+    rows = np.empty(visited.size, dtype=np.int32)
+    cells = np.empty(visited.size, dtype=np.int32)
+    found, unnamed = 0, len(places) - 1
+    for row in range(visited.shape[0]):
+        for i in range(1, visited.shape[1]):
+            there = visited[row, i]
+            if there < 0:
+                break
+            here = reached_from[row, i]
+            if here < unnamed and there < unnamed:
+                far = 0.0
+                for axis in range(3):
+                    far += (places[here, axis] - places[there, axis]) ** 2
+                step, stop = 0, len(ends)
+                if np.isnan(far):
+                    step = stop
+                while step < stop:
+                    middle = (step + stop) >> 1
+                    if ends[middle] <= far:
+                        step = middle + 1
+                    else:
+                        stop = middle
+                rows[found], cells[found] = row, step
+                found += 1
+    return rows[:found], cells[:found]
+
+
+DISTANCES = Distances()
