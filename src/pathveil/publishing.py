@@ -65,6 +65,7 @@ def publish(
     memory: str = DEFAULT_MEMORY,
     spill: str | os.PathLike[str] | None = None,
     about: About | Mapping[str, object] | str | os.PathLike[str] | None = None,
+    background: str | os.PathLike[str] | None = None,
     **reading: Any,
 ) -> Release:
     """Publish a trajectory database under ε-differential privacy.
@@ -106,6 +107,8 @@ def publish(
         about: what you say of the release, and what becomes public with it: its ``title``,
             ``publisher``, ``licence``, ``contact``, ``period`` and ``city``, as a
             `pathveil.About`, a dictionary or a TOML file.
+        background: a public GeoJSON file, or a GTFS feed with shapes, whose lines lie under the
+            maps of the release.
         **reading: the columns and rules by which it is read: ``unit``, ``order`` … of
             `pathveil.Reading`.
 
@@ -130,6 +133,7 @@ def publish(
         memory=memory,
         spill=spill,
         about=about,
+        background=background,
     )
     return carry_out(asked, Randomness(generator), ledger, Watch(progress))
 
@@ -230,7 +234,7 @@ def _read_and_publish(
     parameters = request.parameters
     with _opened(request, watch) as opened, watch.publishing(parameters) as progress:
         release = publish_with(opened, parameters, randomness, progress, charge)
-    release = release.described(request.about)
+    release = release.described(request.about).on(request.background)
     watch.published(release)
     return release
 

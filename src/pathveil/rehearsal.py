@@ -52,6 +52,7 @@ def made_up(request: Request, folder: Path) -> Request:
         parameters=small,
         engine=replace(engine, name=MEMORY, master=None) if engine.name == SPARK else engine,
         about=request.about,
+        background=request.background,
     )
 
 

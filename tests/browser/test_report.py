@@ -55,7 +55,30 @@ def large_release(folder):
     return made.write(folder) / "report.html"
 
 
-MAKERS = {"odd": odd_release, "timed": timed_release, "8,760 stops": large_release}
+def city_release(folder):
+    """Names, some of them the labels; public lines; what the publisher says."""
+    side = np.linspace(0, 0.2, 24)
+    labels = [f"{number}" if number % 4 else f"Market {number}" for number in range(24)]
+    names = [label if label.startswith("Market") else f"Stop {label}" for label in labels]
+    universe = pv.Universe(labels, names=names, latitude=45 + side, longitude=-73 + side**2 * 5)
+    draw = np.random.default_rng(5)  # noqa: TID251
+    popular = 1 / np.arange(1, 25) ** 2
+    sequences = [
+        [labels[code] for code in draw.choice(24, 3, p=popular / popular.sum())]
+        for _ in range(1500)
+    ]
+    lines = folder.parent / "city.geojson"
+    lines.write_text('{"type": "LineString", "coordinates": [[-73, 45], [-72.8, 45.2]]}')
+    about = {"title": "Taps of March", "publisher": "City Transit", "city": "Our city"}
+    return published(folder, sequences, universe, about=about, background=lines)
+
+
+MAKERS = {
+    "city": city_release,
+    "odd": odd_release,
+    "timed": timed_release,
+    "8,760 stops": large_release,
+}
 
 
 @pytest.fixture(scope="session")
@@ -100,7 +123,7 @@ def test_a_page_never_scrolls_sideways(opened, name, width):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "width"), [("odd", "narrow"), ("timed", "wide")])
+@pytest.mark.parametrize(("name", "width"), [("odd", "narrow"), ("city", "wide")])
 def test_axe_finds_nothing_that_keeps_anybody_out(opened, axe, name, width, scheme):
     # The page forbids scripts, so the tester's has to be let in.
     page = opened(name, scheme=scheme, width=width, bypass_csp=True)
@@ -189,3 +212,49 @@ def test_a_page_prints_with_its_tables_open_on_white(opened):
     assert not page.locator("nav.contents").is_visible()
     assert page.locator("details table").first.is_visible()
     assert len(page.pdf(format="A4")) > 10_000
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_first_screen_the_map_and_the_tables_of_a_city(opened, width):
+    page = opened("city", width=width)
+    assert page.title() == "Taps of March"
+    # Four sentences and three figures, on the first screen.
+    sentences = page.locator(".first span")
+    assert sentences.count() == 4
+    assert all(sentences.nth(n).inner_text().strip().endswith(".") for n in range(4))
+    figures = page.locator(".facts dd")
+    assert figures.count() == 3
+    last = figures.last.bounding_box()
+    assert last["y"] + last["height"] < 800
+    # The map: names of the largest stops, readable at this width and on no other name.
+    shown = page.locator(f".names.{width} text")
+    other = next(one for one in WIDTHS if one != width)
+    assert not page.locator(f".names.{other}").is_visible()
+    boxes = [shown.nth(n).bounding_box() for n in range(shown.count())]
+    assert len(boxes) >= 3
+    assert all(box["height"] > 9 for box in boxes)
+    for one, two in itertools.combinations(boxes, 2):
+        apart = one["x"] + one["width"] <= two["x"] + 2 or two["x"] + two["width"] <= one["x"] + 2
+        below = one["y"] + one["height"] <= two["y"] + 6 or two["y"] + two["height"] <= one["y"] + 6
+        assert apart or below
+    assert "Market 0" in shown.first.text_content()
+    assert page.locator("svg .under").first.get_attribute("d").startswith("M")
+    # Intervals and marks; no name twice.
+    rows = page.locator("#visited ~ table").first.locator("tbody tr")
+    assert re.search(r"[\d,]+ to [\d,]+", rows.first.inner_text())
+    moves = page.locator("#moves ~ table").first.locator("td").all_inner_texts()
+    assert not any(text.count("Market 0") > 1 for text in moves)
+
+
+def test_no_table_is_cut_on_paper(opened):
+    page = opened("city", width="narrow")  # narrower than A4 between its margins
+    page.emulate_media(media="print")
+    tables = page.locator("table")
+    for number in range(tables.count()):
+        box = tables.nth(number).bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+    assert page.locator("thead").first.evaluate("one => getComputedStyle(one).display") in (
+        "none",
+        "table-header-group",
+    )

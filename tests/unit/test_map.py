@@ -1,12 +1,17 @@
 """The map of the report: bounded, escaped, true to the released counts, and always the same."""
 
+import json
+import zipfile
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pathveil.core.paths import Paths
-from pathveil.pages.map import HEIGHTS, MOST_SPOTS, SHADES, WIDTH, draw_map
+from pathveil.errors import UniverseError
+from pathveil.pages.map import HEIGHTS, MOST_NAMED, MOST_SPOTS, SIZES, WIDTH, draw_map
+from pathveil.universe.background import MOST_POINTS, Background
 from pathveil.universe.universe import Universe
 
 
@@ -46,7 +51,6 @@ def test_north_is_up_east_is_right_and_more_visits_are_larger():
     assert east[0] > origin[0]
     diameters = [layer.diameter for layer in drawn.layers]
     assert diameters == sorted(diameters)
-    assert [layer.says for layer in drawn.layers] == ["no released visits", "1 to 2", "47 to 100"]
     # A degree of longitude is shorter than one of latitude, by the cosine.
     assert (east[0] - origin[0]) / (origin[1] - north[1]) == pytest.approx(0.70, abs=0.01)
 
@@ -65,7 +69,7 @@ def test_locations_without_coordinates_are_left_out_and_counted():
 def test_one_location_and_none_visited():
     drawn = draw_map(Release(placed([45], [-73]), [0]))
     assert list(spots(drawn).values()) == [0]
-    assert drawn.layers[0].says == "no released visits"
+    assert drawn.legend[0][1] == "no released visits"
 
 
 @pytest.mark.parametrize("size", [8_760, 300_000])
@@ -73,7 +77,7 @@ def test_the_map_of_a_large_universe_is_small(size):
     generator = np.random.default_rng(1)  # noqa: TID251  (places)
     universe = placed(generator.uniform(45, 46, size), generator.uniform(-74, -73, size))
     drawn = draw_map(Release(universe, generator.integers(0, 1000, size)))
-    assert len(drawn.layers) <= SHADES + 1
+    assert len(drawn.layers) <= SIZES + 1
     assert len(spots(drawn)) <= 1.1 * MOST_SPOTS
     assert sum(len(layer.path) for layer in drawn.layers) < 12 * 1.1 * MOST_SPOTS
 
@@ -91,5 +95,114 @@ def test_every_place_is_inside_the_picture_and_every_visit_is_counted(places):
     assert HEIGHTS[0] <= drawn.height <= HEIGHTS[1]
     assert all(0 <= x <= WIDTH and 0 <= y <= drawn.height for x, y in spots(drawn))
     assert 1 <= len(spots(drawn)) <= len(places)
-    visited = [layer for layer in drawn.layers if layer.says != "no released visits"]
-    assert bool(visited) == (max(counts) > 0)
+    assert (drawn.layers[-1].opacity > drawn.layers[0].opacity) <= (max(counts) > 0)
+    assert (drawn.legend[0][1] == "no released visits") == (max(counts) == 0)
+
+
+def test_the_area_of_a_spot_is_in_proportion_to_its_visits():
+    counts = [100, 225, 400, 1600]
+    drawn = draw_map(
+        Release(placed([45.0, 45.5, 46.0, 46.5], [-73.0, -72.0, -71.0, -70.0]), counts)
+    )
+    areas = [layer.diameter**2 for layer in drawn.layers]
+    assert [area / areas[-1] for area in areas] == pytest.approx(
+        [count / 1600 for count in counts], rel=0.02
+    )
+    for diameter, says in drawn.legend:
+        visits = int(says.replace(",", ""))
+        assert diameter**2 / areas[-1] == pytest.approx(visits / 1600, rel=0.02)
+
+
+def test_the_most_visited_are_named_where_there_is_room():
+    side = np.linspace(0, 1, 30)
+    universe = Universe(
+        [f"L{i}" for i in range(30)],
+        names=[f"Stop {i}" for i in range(30)],
+        latitude=45 + side,
+        longitude=-73 + side**2,
+    )
+    drawn = draw_map(Release(universe, np.arange(1, 31)))
+    letters, names = drawn.names["wide"]
+    assert names[0].text.strip("\u2068\u2069") == "Stop 29"
+    assert 5 < len(names) <= MOST_NAMED
+    boxes = [(one.y // letters, one.x) for one in names]
+    assert len(set(boxes)) == len(boxes)
+    assert all(0 <= one.x <= WIDTH and 0 <= one.y <= drawn.height for one in names)
+    assert 1 <= len(drawn.names["narrow"][1]) <= 5
+    nobody = draw_map(Release(universe, [0] * 30))
+    assert nobody.names["wide"][1] == ()
+
+
+def test_public_lines_lie_where_the_locations_are():
+    universe = placed([45.0, 46.0], [-73.0, -72.0])
+    drawn = draw_map(Release(universe, [1, 1]), Background((((-73.0, 45.0), (-72.0, 46.0)),)))
+    (low, high) = sorted(spots(drawn), key=lambda spot: -spot[1])
+    assert drawn.background == f"M{low[0]} {low[1]}L{high[0]} {high[1]}"
+    far = Background((((10.0, 10.0), (11.0, 11.0)),))
+    assert draw_map(Release(universe, [1, 1]), far).background == ""
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.floats(-180, 180), st.floats(-90, 90)), min_size=2, max_size=9),
+        max_size=9,
+    )
+)
+def test_lines_come_back_from_their_text(lines):
+    made = Background(tuple(tuple((round(a, 5), round(b, 5)) for a, b in line) for line in lines))
+    assert Background.from_text(made.to_text().encode()) == made
+
+
+def test_many_lines_are_thinned(tmp_path):
+    path = tmp_path / "city.geojson"
+    across = [[i / 1000, (i * i % 997) / 1000] for i in range(1000)]
+    rows = [[[x, y + n] for x, y in across] for n in range(30)]
+    path.write_text(json.dumps({"type": "MultiLineString", "coordinates": rows}), encoding="utf-8")
+    read = Background.read(path)
+    assert 0 < sum(map(len, read.lines)) <= MOST_POINTS
+    ends = [[[i / 1e4, 0.0], [i / 1e4, 1.0]] for i in range(5000)]
+    path.write_text(json.dumps({"type": "MultiLineString", "coordinates": ends}), encoding="utf-8")
+    assert sum(map(len, Background.read(path).lines)) <= MOST_POINTS
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "not json",
+        "[]",
+        '{"type": "LineString"}',
+        '{"type": "LineString", "coordinates": [[0, 0]]}',
+        '{"type": "LineString", "coordinates": [[0, 0], [0, 91]]}',
+        '{"type": "LineString", "coordinates": [[0, 0], ["1", 1]]}',
+        '{"type": "LineString", "coordinates": [[0, 0], [true, 1]]}',
+        '{"type": "Point", "coordinates": [0, 0]}',
+        '{"type": "Circle", "coordinates": []}',
+        '{"type": "FeatureCollection", "features": 7}',
+    ],
+)
+def test_what_is_no_background_is_refused_in_words(tmp_path, said):
+    path = tmp_path / "city.geojson"
+    path.write_text(said, encoding="utf-8")
+    with pytest.raises(UniverseError, match="background"):
+        Background.read(path)
+
+
+def feed(path, **files):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"{name}.txt", text)
+    return path
+
+
+def test_the_shapes_of_a_feed_are_lines(tmp_path):
+    shapes = (
+        "shape_id,shape_pt_lat,shape_pt_lon,shape_pt_sequence\n"
+        "A,45.0,-73.0,1\nA,45.5,-72.5,10\nA,45.2,-72.8,2\nB,45.0,-73.0,1\n"
+    )
+    path = feed(tmp_path / "feed.zip", shapes=shapes)
+    assert Background.read(path).lines == (((-73.0, 45.0), (-72.8, 45.2), (-72.5, 45.5)),)
+    assert not Background.of_feed(feed(tmp_path / "none.zip", stops="stop_id\n1\n"))
+    with pytest.raises(UniverseError, match=r"shapes\.txt"):
+        Background.read(feed(tmp_path / "none.zip", stops="stop_id\n1\n"))
+    with pytest.raises(UniverseError, match=r"shapes\.txt"):
+        Background.read(feed(tmp_path / "odd.zip", shapes="shape_id\n1\n"))

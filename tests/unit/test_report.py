@@ -8,21 +8,26 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.commands import rehash
 
 import pathveil as pv
 from pathveil.core.error_table import LEVELS as CONFIDENCES
 from pathveil.core.error_table import ErrorTable
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
+from pathveil.errors import ReleaseError
 from pathveil.pages import listings
 from pathveil.pages.clock import count_hours
 from pathveil.pages.expected_error import NEVER, expected_error
+from pathveil.pages.first_screen import Visited, first_screen, with_intervals
 from pathveil.pages.icicle import HEIGHT, LEVELS, MOST_FIRST, THINNEST, draw_icicle
 from pathveil.pages.listings import length_rows, shortened
 from pathveil.pages.report import render_report
 from pathveil.pages.strongest_moves import WIDEST, draw_moves, moves_table, strongest_moves
 from pathveil.promise.certificate import Certificate, LedgerRecord
 from pathveil.promise.citation import cite
+from pathveil.release.bundle import verify_bundle
+from pathveil.universe.background import Background
 
 LABELS = [f"L{number}" for number in range(20)]
 MARKUP = ["<b>bold</b>", "</title><script>alert(1)</script>", "محطة", 'a&b"']
@@ -33,6 +38,7 @@ class Released:
 
     error_table = None
     is_private = True
+    background = Background()
 
     def __init__(self, sequences, universe=None, grid=None):
         self.universe = universe or pv.Universe(LABELS)
@@ -230,6 +236,61 @@ def test_errors_are_those_of_the_table_and_only_of_answers_that_occur():
     assert rows["0"][1] == "0 to 90"
     assert told.total == (410, 590)
     assert [tick.text for tick in told.ticks] == ["0", "10", "100"]
+
+
+# The first screen, intervals and marks
+
+
+def test_a_count_that_noise_explains_is_marked():
+    small, large = listings.Location("a", "A"), listings.Location("b", "b")
+    rows = with_intervals([(large, 300), (small, 100)], error_table())
+    assert rows[0].interval == (30, 570)
+    assert [row.mark for row in rows] == ["", ""]
+    assert Visited(small, 4, (0, 9)).mark == "within noise"
+    assert with_intervals([(small, 1)], None)[0].mark == ""
+    assert not large.is_named
+    assert large.full_name.count("b") == 1
+
+
+@pytest.mark.parametrize("is_empty", [False, True])
+def test_the_first_screen_has_four_sentences_and_three_figures(is_empty):
+    one = listings.Location("1", "Market")
+    rows = [] if is_empty else with_intervals([(one, 300)], error_table())
+    moves = [] if is_empty else [(one, listings.Location("2", ""), 7)]
+    told = first_screen(certificate(), 500, None, rows, moves)
+    assert len(told.sentences) == 4
+    assert len(told.figures) == 3
+    text = " ".join(told.sentences).replace("\u2068", "").replace("\u2069", "")
+    assert "500 synthetic trajectories over 1,012 locations" in text
+    assert "at most 2.719 times as probable" in text
+    if is_empty:
+        assert "It is empty" in text
+    else:
+        assert "The most visited location is Market (300)" in text
+        assert "from Market to 2 (7)" in text
+        assert "where 300 stands, the truth is 30 to 570 (90%)" in text
+
+
+def test_lines_under_the_map_are_a_file_of_the_bundle_that_verify_reads(tmp_path):
+    lines = tmp_path / "city.geojson"
+    lines.write_text('{"type": "LineString", "coordinates": [[1, 1], [2.5, 2]]}', encoding="utf-8")
+    universe = pv.Universe(["a", "b"], latitude=[1, 2], longitude=[1, 2])
+    database = pv.TrajectoryDatabase.from_sequences([["a", "b"]] * 200, universe)
+    made = pv.publish(database, epsilon="4", height=2, method="full", background=lines)
+    bundle = made.write(tmp_path / "release")
+    assert 'class="under"' in (bundle / "report.html").read_text(encoding="utf-8")
+    assert verify_bundle(bundle).background == Background((((1.0, 1.0), (2.5, 2.0)),))
+    for text in (
+        '{"type": "MultiLineString", "coordinates": [[[1.0, 1.0], [2.5, 2.5]]]}\n',
+        '{"type":"MultiLineString", "coordinates": [[[1.0, 1.0], [2.5, 2.0]]]}\n',
+        '{"type": "MultiLineString", "coordinates": 7}\n',
+        "{}",
+        "[",
+    ):
+        (bundle / "background.geojson").write_text(text, encoding="utf-8")
+        rehash(bundle)
+        with pytest.raises(ReleaseError, match=r"as pathveil writes it|does not follow"):
+            verify_bundle(bundle)
 
 
 # The citation

@@ -9,6 +9,7 @@ from pathveil.analysis.patterns import top_patterns
 from pathveil.core.error_table import ErrorTable
 from pathveil.core.paths import Paths, WeightedPaths
 from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.background import Background
 from pathveil.universe.universe import Universe
 
 # Around a text whose direction is its own, so that it can't turn what stands beside it.
@@ -40,6 +41,11 @@ class Released(WeightedPaths, Protocol):
         """What its answers may be off by, if that is known."""
         ...
 
+    @property
+    def background(self) -> Background:
+        """Public lines under its maps."""
+        ...
+
     def timed_paths(self) -> Paths:
         """The trajectories as pair codes, slot · |L| + location; without times, as `paths`."""
         ...
@@ -66,11 +72,16 @@ class Location:
         return cls(universe.labels[code], universe.names[code] if universe.names else "")
 
     @property
+    def is_named(self) -> bool:
+        """Whether the name says more than the label."""
+        return bool(self.name) and self.name != self.label
+
+    @property
     def full_name(self) -> str:
         """The name and the label on one line, each in its own direction."""
-        return (
-            f"{isolated(self.name)} ({isolated(self.label)})" if self.name else isolated(self.label)
-        )
+        if not self.is_named:
+            return isolated(self.label)
+        return f"{isolated(self.name)} ({isolated(self.label)})"
 
 
 def isolated(text: str) -> str:

@@ -12,6 +12,7 @@ from pathveil.analysis.flows import visits
 from pathveil.core.methods import method_detail
 from pathveil.pages.clock import HeatMap, count_hours
 from pathveil.pages.expected_error import ExpectedError, expected_error
+from pathveil.pages.first_screen import Visited, first_screen, with_intervals
 from pathveil.pages.icicle import draw_icicle
 from pathveil.pages.listings import (
     Location,
@@ -54,11 +55,13 @@ def render_report(release: Released, certificate: Certificate) -> str:
     paths, choices = release.paths(), certificate.implementation
     trajectories = int(paths.weights.sum())
     moves = strongest_moves(release, MOST_LINES)
+    listed_moves = moves_table(release, moves)
     most_visited = _most_visited(release)
+    errors = _errors(release, trajectories, most_visited)
     lengths = length_rows(release)
     report_progress(1, 4)
     drawn = {
-        "map": draw_map(release),
+        "map": draw_map(release, release.background),
         "moves_map": draw_moves(release, moves),
         "icicle": draw_icicle(release),
         "hours": count_hours(release),
@@ -77,15 +80,17 @@ def render_report(release: Released, certificate: Certificate) -> str:
         explanation=explain(certificate),
         citation=cite(certificate),
         contents=[(id_, title) for id_, title in _SECTIONS.items() if id_ not in left_out],
-        trajectories=trajectories,
         distinct=len(paths),
-        has_names=release.universe.names is not None,
+        has_names=any(one.location.is_named for one in most_visited),
         most_visited=most_visited,
-        moves=moves_table(release, moves),
+        moves=listed_moves,
+        first=first_screen(
+            certificate, trajectories, errors.total if errors else None, most_visited, listed_moves
+        ),
         lengths=lengths,
         longest_bar=max((count for _, count in lengths), default=1),
         journeys=journeys,
-        errors=_errors(release, trajectories, most_visited),
+        errors=errors,
         **drawn,
         **_headings(drawn["hours"]),
     )
@@ -119,19 +124,20 @@ def _environment() -> "Environment":
     return environment
 
 
-def _most_visited(release: Released) -> list[tuple[Location, int]]:
+def _most_visited(release: Released) -> list[Visited]:
     universe = release.universe
     rows = visits(release).to_rows(universe, limit=MOST_VISITED)
-    return [(Location.of(universe, universe.code(label)), count) for label, count in rows]
+    located = [(Location.of(universe, universe.code(label)), count) for label, count in rows]
+    return with_intervals(located, release.error_table)
 
 
 def _errors(
-    release: Released, trajectories: int, most_visited: list[tuple[Location, int]]
+    release: Released, trajectories: int, most_visited: list[Visited]
 ) -> ExpectedError | None:
     table = release.error_table
     if table is None or not most_visited:
         return None
-    return expected_error(table, trajectories, most_visited[0][1])
+    return expected_error(table, trajectories, most_visited[0].count)
 
 
 def _headings(hours: Any) -> dict[str, Any]:

@@ -25,10 +25,11 @@ from pathveil.promise.certificate import CERTIFICATE_FILE, NOT_PRIVATE, SOFTWARE
 from pathveil.release import bundle_tables
 from pathveil.release.bundle_tables import ERROR_TABLE, error_table_csv, read_error_table
 from pathveil.release.datapackage import DATAPACKAGE, describe
-from pathveil.release.file_records import SIGNATURE, STAMP, check_files, file_records
+from pathveil.release.file_records import BACKGROUND, SIGNATURE, STAMP, check_files, file_records
 from pathveil.release.plain_files import read_plain
 from pathveil.release.zone_checks import read_zones
 from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.background import Background
 from pathveil.universe.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _read_tables(directory: Path) -> tuple["Release", Certificate]:
     )
     if not parameters.how.has_tables:
         release = Release(universe, tree, ledger=certificate.ledger)
-        return _told(release, certificate), certificate
+        return _told(release, certificate, directory), certificate
     report_progress(2, 3)
     paths = bundle_tables.read_trajectories(
         directory / bundle_tables.TRAJECTORIES, universe, parameters
@@ -134,13 +135,23 @@ def _read_tables(directory: Path) -> tuple["Release", Certificate]:
     if ERROR_TABLE in certificate.files:
         errors = read_error_table(directory / ERROR_TABLE)
     release = Release(universe, tree, paths, certificate.ledger, errors=errors)
-    return _told(release, certificate), certificate
+    return _told(release, certificate, directory), certificate
 
 
-def _told(release: "Release", certificate: Certificate) -> "Release":
-    """With what only the certificate tells."""
+def _told(release: "Release", certificate: Certificate, directory: Path) -> "Release":
+    """With what only the certificate tells, and what lies under the maps."""
     rules = certificate.implementation.trajectory_rules
-    return release.read_by(rules).described(certificate.about)
+    told = release.read_by(rules).described(certificate.about)
+    return told.on(_background(directory)) if BACKGROUND in certificate.files else told
+
+
+def _background(directory: Path) -> Background:
+    try:
+        return Background.from_text(read_plain(directory / BACKGROUND))
+    except ReleaseError:  # which is a ValueError, too
+        raise
+    except (ValueError, KeyError, TypeError):
+        raise ReleaseError(f"{directory / BACKGROUND} is not as pathveil writes it.") from None
 
 
 def certificate_sha256(directory: Path) -> str:
@@ -327,6 +338,8 @@ def _short_texts(release: "Release", *, csv: bool) -> dict[str, str]:
     }
     if release.time_grid is not None:
         texts[bundle_tables.TIMES] = bundle_tables.times_csv(release.time_grid)
+    if release.background:
+        texts[BACKGROUND] = release.background.to_text()
     if release.error_table is not None:
         texts[ERROR_TABLE] = error_table_csv(release.error_table)
     if not release.is_private:

@@ -17,6 +17,7 @@ from pathveil.release.plain_files import open_plain
 # Added after the certificate was written, so the certificate can't list it; it lists the others.
 SIGNATURE = "signature.json"
 STAMP = "NOT-PRIVATE.txt"
+BACKGROUND = "background.geojson"
 INTERNAL_MARK = "INTERNAL"
 
 
@@ -61,7 +62,7 @@ def _check_listing(certificate: Certificate) -> None:
         needed.add(STAMP)
     if certificate.implementation.time_grid is not None:
         needed.add(bundle_tables.TIMES)
-    optional = {bundle_tables.TRAJECTORIES_CSV}
+    optional = {bundle_tables.TRAJECTORIES_CSV, BACKGROUND}
     if Method.named(certificate.implementation.method).has_tables:
         optional.add(ERROR_TABLE)
     wrong = (certificate.files.keys() - optional) ^ needed

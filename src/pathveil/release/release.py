@@ -28,6 +28,7 @@ from pathveil.release.exports.published import check_number_of_visits
 from pathveil.release.views import TimeView, WithZones, ZoneView, one_granularity
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.time_windows import slots_between, slots_in
+from pathveil.universe.background import Background
 from pathveil.universe.universe import Universe
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Release:
         ledger: the charge that paid for it, as the certificate tells it; None if none did.
         rules: the public rules by which rows became trajectories, in words.
         about: what the publisher says of it: its title, its licence …
+        background: public lines under its maps.
 
     Args:
         universe: the public universe.
@@ -72,6 +74,7 @@ class Release:
         self.ledger = ledger
         self.rules: tuple[str, ...] = ()
         self.about = About()
+        self.background = Background()
         self._charge: Charge | None = None
         self._errors = errors
         released = _released(tree) if paths is None else paths
@@ -117,6 +120,12 @@ class Release:
         told = copy(self)
         told.about = About() if about is None else about
         return told
+
+    def on(self, background: Background) -> "Release":
+        """A copy whose maps have these public lines underneath."""
+        drawn = copy(self)
+        drawn.background = background
+        return drawn
 
     def paid_by(self, charge: Charge | None) -> "Release":
         """A copy with the charge that paid for it, which is told when it is written."""

@@ -85,6 +85,7 @@ def publish(
             rich_help_panel="The output",
         ),
     ] = False,
+    background: shared.Background = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -178,6 +179,7 @@ def publish(
         **asdict(privacy),
         **asdict(counting),
         about=telling.about_release(),
+        background=shared.background_for(background, universe),
     )
     _say_choices(request)
     account = charging.account(source, is_remote=counting.master is not None, is_rehearsal=dry_run)

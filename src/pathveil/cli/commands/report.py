@@ -27,6 +27,14 @@ def report(
             "--open", help="Open the page in a browser; without --out, as a temporary file."
         ),
     ] = False,
+    background: Annotated[
+        str | None,
+        typer.Option(
+            "--background",
+            metavar="FILE",
+            help="Other public lines under the maps: a GeoJSON file, or a GTFS feed with shapes.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     json: shared.Json = False,
 ) -> None:
@@ -49,12 +57,15 @@ def report(
     )
     from pathveil.errors import ParameterError, ReleaseError
     from pathveil.release.exports.writing import check_target
+    from pathveil.universe.background import Background
 
     if out is None and not show:
         raise ParameterError("Say where the page goes, with --out FILE, or --open it.")
     if out is not None:
         check_target(out, overwrite=force)
+    lines = None if background is None else Background.read(background)
     release = open_release(directory)
+    release = release if lines is None else release.on(lines)
     with reported_progress("Drawing"):
         page = _write(release, _temporary() if out is None else out)
     if show and not _opens(page):

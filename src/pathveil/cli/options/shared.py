@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from pathveil.cli import completion
+
+if TYPE_CHECKING:
+    from pathveil.universe.background import Background as BackgroundLines
 
 _DATA, _PRIVACY, _OUTPUT = "The data", "The privacy", "The output"
 
@@ -209,3 +212,31 @@ LedgerAddress: TypeAlias = Annotated[
         "or a password file). Default: ~/.local/share/pathveil/ledger.db.",
     ),
 ]
+Background: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--background",
+        metavar="FILE",
+        help="Public lines under the maps: a GeoJSON file (rails, rivers, borders), or a GTFS feed "
+        "with shapes. With --universe gtfs:feed.zip the shapes of the feed, unless 'none'.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+
+
+def background_for(given: str | None, universe: str) -> "BackgroundLines":
+    """The lines that are asked for, or those of the feed that the universe is from.
+
+    Raises:
+        UniverseError: if they can't be read.
+    """
+    from pathveil.universe.background import Background
+
+    if given == "none":
+        return Background()
+    if given is not None:
+        return Background.read(given)
+    scheme, _, path = universe.partition(":")
+    if scheme.startswith("gtfs") and path.lower().endswith(".zip"):
+        return Background.of_feed(Path(path))
+    return Background()

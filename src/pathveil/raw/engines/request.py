@@ -20,6 +20,7 @@ from pathveil.raw.engines.memory_size import DEFAULT_MEMORY
 from pathveil.raw.observed import is_observed
 from pathveil.raw.reading import Report
 from pathveil.raw.reading_plan import Reading
+from pathveil.universe.background import Background
 from pathveil.universe.universe import Universe
 
 
@@ -35,6 +36,7 @@ class Request:
         parameters: of the release.
         engine: what reads and counts.
         about: what the publisher says of the release.
+        background: public lines under its maps.
     """
 
     source: Any
@@ -43,6 +45,7 @@ class Request:
     parameters: Parameters
     engine: Engine
     about: About = field(default_factory=About)
+    background: Background = field(default_factory=Background)
 
     @classmethod
     def choose(
@@ -58,6 +61,7 @@ class Request:
         spill: str | os.PathLike[str] | None = None,
         master: str | None = None,
         about: About | Mapping[str, object] | str | os.PathLike[str] | None = None,
+        background: Background | str | os.PathLike[str] | None = None,
         **choices: Any,
     ) -> "Request":
         """Check the choices together. Opens nothing.
@@ -73,12 +77,13 @@ class Request:
             spill: for its files.
             master: the Spark cluster.
             about: what the publisher says of the release; see `About.of`.
+            background: public lines under its maps, or where they are; see `Background.read`.
             **choices: the height, the method … of `Parameters.choose`.
 
         Raises:
             ParameterError: if they can't be used.
         """
-        said = About.of(about)
+        said, lines = About.of(about), Background.of(background)
         size, cap, grid = _facts(source, universe, reading)
         parameters = Parameters.choose(
             epsilon=Budget.choose(epsilon, epsilon_per_trip, cap),
@@ -90,7 +95,7 @@ class Request:
         chosen = Engine.choose(
             engine, source, parameters, memory=memory, spill=spill, master=master
         )
-        return cls(source, universe, reading, parameters, chosen, said)
+        return cls(source, universe, reading, parameters, chosen, said, lines)
 
     def checked(self) -> "Request":
         """The same request, once the header or schema of its source is found to fit it.

@@ -1,0 +1,155 @@
+"""The first screen of the page: four sentences and three figures that say what a release is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from pathveil.core.error_table import USUAL_LEVEL, ErrorTable
+from pathveil.pages.listings import Location, isolated
+from pathveil.promise.certificate import Certificate
+from pathveil.promise.odds import odds_against_one
+
+WITHIN_NOISE = "within noise"
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """A location and how many released trajectories visit it.
+
+    Attributes:
+        location: which.
+        count: how many.
+        interval: where the true number lies (90%); None if the release can't tell.
+    """
+
+    location: Location
+    count: int
+    interval: tuple[int, int] | None
+
+    @property
+    def mark(self) -> str:
+        """What to beware of; "" if nothing."""
+        return WITHIN_NOISE if self.interval is not None and self.interval[0] <= 0 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstScreen:
+    """What everybody should know.
+
+    Attributes:
+        sentences: four of them.
+        figures: three: what it is, the figure, and a remark.
+    """
+
+    sentences: tuple[str, ...]
+    figures: tuple[tuple[str, str, str], ...]
+
+
+def with_intervals(rows: Sequence[tuple[Location, int]], table: ErrorTable | None) -> list[Visited]:
+    """Counts of single locations with their intervals."""
+    if table is None or not rows:
+        return [Visited(location, count, None) for location, count in rows]
+    counts = np.array([count for _, count in rows], dtype=np.int64)
+    ones = np.ones(len(counts), dtype=np.int64)
+    low, high = table.intervals(ones, counts, ones > 0, USUAL_LEVEL)
+    return [
+        Visited(location, count, (int(a), int(b)))
+        for (location, count), a, b in zip(rows, low, high, strict=True)
+    ]
+
+
+def first_screen(
+    certificate: Certificate,
+    trajectories: int,
+    total: tuple[int, int] | None,
+    visited: Sequence[Visited],
+    moves: Sequence[tuple[Location, Location, int]],
+) -> FirstScreen:
+    """The sentences and figures of a release.
+
+    Args:
+        certificate: its promise.
+        trajectories: how many were released.
+        total: where their true number lies (90%); None if that is not known.
+        visited: the most visited locations, the first first.
+        moves: the strongest moves, likewise.
+    """
+    loss = certificate.privacy_loss.privacy_parameters
+    return FirstScreen(
+        sentences=(
+            _what(certificate, trajectories),
+            _busiest(visited, moves),
+            _noisy(visited),
+            _promised(loss.epsilon, loss.delta),
+        ),
+        figures=(
+            ("Trajectories", f"{trajectories:,}", _range(total)),
+            (
+                "Privacy budget",
+                f"ε = {loss.epsilon}",
+                "" if loss.delta == "0" else f"δ = {loss.delta}",
+            ),
+            _third(certificate, visited),
+        ),
+    )
+
+
+def _what(certificate: Certificate, trajectories: int) -> str:
+    about, size = certificate.about, certificate.implementation.universe_size
+    where = f" in {isolated(about.city)}" if about and about.city else ""
+    when = f", {about.period}" if about and about.period else ""
+    return (
+        f"This release holds {trajectories:,} synthetic trajectories over {size:,} "
+        f"locations{where}{when}."
+    )
+
+
+def _busiest(visited: Sequence[Visited], moves: Sequence[tuple[Location, Location, int]]) -> str:
+    if not visited:
+        return "It is empty: no count passed the threshold."
+    first = visited[0]
+    busiest = f"The most visited location is {_called(first.location)} ({first.count:,})"
+    if not moves:
+        return f"{busiest}; none leads from one location to another."
+    start, end, made = moves[0]
+    return (
+        f"{busiest}, and the strongest move leads from {_called(start)} to {_called(end)} "
+        f"({made:,})."
+    )
+
+
+def _called(location: Location) -> str:
+    return isolated(location.name or location.label)
+
+
+def _promised(epsilon: str, delta: str) -> str:
+    factor = odds_against_one(Fraction(epsilon))
+    exception = "" if delta == "0" else f", except with probability δ = {delta}"
+    return (
+        f"Whatever anybody sees here is at most {factor:,f} times as probable with the data of "
+        f"one unit (a person, a card) as without it{exception}."
+    )
+
+
+def _noisy(visited: Sequence[Visited]) -> str:
+    said = "No row belongs to a person: all counts are noisy, and some paths were visited by nobody"
+    if not visited or visited[0].interval is None:
+        return f"{said}."
+    low, high = visited[0].interval
+    return f"{said}; where {visited[0].count:,} stands, the truth is {low:,} to {high:,} (90%)."
+
+
+def _third(certificate: Certificate, visited: Sequence[Visited]) -> tuple[str, str, str]:
+    """How accurate it is; if that is not known, how large the universe is."""
+    if visited and visited[0].interval is not None and visited[0].count:
+        low, high = visited[0].interval
+        off = max(high - visited[0].count, visited[0].count - low)
+        share = f"± {100 * off / visited[0].count:.1f}%"
+        return "Error of the largest count", share, "at most, in 90% of cases"
+    return "Locations", f"{certificate.implementation.universe_size:,}", ""
+
+
+def _range(total: tuple[int, int] | None) -> str:
+    return "" if total is None else f"{total[0]:,} to {total[1]:,} in truth (90%)"
