@@ -31,7 +31,6 @@ from pathveil.ledger.charges import Account, Charge
 from pathveil.methods.calibrated import post_processing as calibrated
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
 from pathveil.methods.paper import generate as paper
-from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.engine import AUTO, Trajectories, is_read
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY
 from pathveil.raw.engines.request import Request
@@ -100,8 +99,7 @@ def publish(
         progress: called with (levels grown, height).
         universe: the public universe, if ``database`` is yet to be read.
         engine: what reads and counts it: "memory", "duckdb" (out of core), "spark", or "auto"
-            (`raw.engines.engine`). "duckdb" and "spark" do the methods "basic" and "full" only,
-            with a height and a universe that are given, and no taxonomy.
+            (`raw.engines.engine`). All of them do everything, and give the same release.
         memory: about how much memory "duckdb" may use.
         spill: an existing folder for its temporary files.
         about: what you say of the release, and what becomes public with it: its ``title``,
@@ -315,8 +313,6 @@ def _publish_tables(
     progress: Progress,
 ) -> Release:
     """Beyond the paper: measure more of the right things, and calibrate to them."""
-    if not isinstance(database, TrajectoryDatabase):  # `Method.engines` says so before anything
-        raise ParameterError(f"The {parameters.method} method counts in memory.")
     measurements = measure(
         database,
         MeasurementPlan.usual(parameters),

@@ -7,6 +7,7 @@ import pytest
 from tests.engines.cluster import Cluster, find_java
 from tests.engines.interrupted import ChargedRun
 
+from pathveil.raw.engines.batch_counter import BatchPrefixes
 from pathveil.raw.engines.duckdb_counter import DuckDbCounter
 from pathveil.raw.engines.memory_counter import MemoryCounter
 from pathveil.raw.engines.spark_counter import SparkCounter
@@ -43,7 +44,7 @@ def in_duckdb(database, height=LONGEST):
     source = open_source(list_table(database))
     plan = ReadingPlan.of(source, database.universe, reading_of(database))
     with DuckDbCounter(source, plan, height) as counter:
-        yield counter
+        yield BatchPrefixes(counter)
 
 
 @contextmanager
@@ -51,7 +52,7 @@ def in_spark(session, database, height=LONGEST):
     table = SparkTable(session.createDataFrame(list_table(database)).repartition(3))
     plan = ReadingPlan.of(table, database.universe, reading_of(database))
     with SparkCounter(table, plan, height) as counter:
-        yield counter
+        yield BatchPrefixes(counter)
 
 
 @pytest.fixture(scope="session")

@@ -12,28 +12,31 @@ from tests.engines.inputs import Input
 from pathveil import TimeGrid, Universe, publish, read_trajectories
 from pathveil.errors import ParameterError
 from pathveil.gate import add_noise, grow_hierarchy
-from pathveil.raw.engines import duckdb_counter
+from pathveil.raw.engines import batches, duckdb_counter
 from pathveil.raw.engines.run_files import RunFiles
+from pathveil.universe.taxonomy import Taxonomy
 
 MADE_UP = inputs.made_up()
 
 
 def released(source, given, engine, method="full", **more):
     """Everything that a release holds, from fixed random bytes."""
+    choices = {"height": 6, "universe": given.universe} | given.reading | more
     release = publish(
         source,
         epsilon="100",  # little noise: small inputs make deep trees
-        height=6,
         method=method,
-        universe=given.universe,
         engine=engine,
         generator=np.random.default_rng(7),  # noqa: TID251
-        **given.reading,
-        **more,
+        **choices,
     )
-    tree, paths = release.tree, release.paths()
+    tree, paths = release.tree, release.timed_paths()
     arrays = (tree.parent, tree.location, tree.noisy_count, paths.offsets, paths.codes)
-    return [array.tolist() for array in (*arrays, paths.weights)]
+    plan = release.parameters.planned
+    return [
+        *(array.tolist() for array in (*arrays, paths.weights)),
+        [] if plan is None else plan.lines(),
+    ]
 
 
 def released_by_dictionary(source, given, method="full"):
@@ -73,7 +76,11 @@ def test_small_files_blocks_and_ranges_give_the_same_release(name, monkeypatch):
     assert splits or name == "nobody"
 
 
-@pytest.mark.parametrize("method", ["basic", "full"])
+# The methods "basic" and "full" grow the same tree.
+METHODS = [pytest.param("basic", marks=pytest.mark.long), "full", "calibrated"]
+
+
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", MADE_UP)
 def test_duckdb_releases_what_memory_releases(name, method, tmp_path):
     given = MADE_UP[name]
@@ -81,6 +88,40 @@ def test_duckdb_releases_what_memory_releases(name, method, tmp_path):
     pq.write_table(given.table, path, row_group_size=97)
     expected = released(given.table, given, "memory", method)
     assert released(path, given, "duckdb", method) == expected
+
+
+DISCOVER = {"universe": "discover", "delta": "1e-9"}
+CHOICES = {
+    "a height that is chosen": {"height": "auto"},
+    "a universe that is discovered": DISCOVER,
+    "both": {"height": "auto", **DISCOVER},
+    "zones": {"taxonomy": Taxonomy.of(MADE_UP["texts"].universe, ["X", "Y", "Y", "X"])},
+    "tables over a universe that is discovered": {"method": "calibrated", **DISCOVER},
+    "tables for flows": {"method": "calibrated", "purpose": "flows"},
+    "tables for hours": {"method": "calibrated", "purpose": "hours"},
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("name", ["texts", pytest.param("times", marks=pytest.mark.long)])
+def test_duckdb_does_all_that_memory_does(name, choice):
+    given = MADE_UP[name]
+    expected = released(given.table, given, "memory", **CHOICES[choice])
+    assert len(expected[4]) > 3
+    assert released(given.table, given, "duckdb", **CHOICES[choice]) == expected
+
+
+@pytest.mark.parametrize("name", ["trips", "times"])
+def test_batches_of_a_few_trajectories_and_sums_of_duckdb_give_the_same_release(name, monkeypatch):
+    """As if there were many batches, and every table were too large for an array."""
+    given = MADE_UP[name]
+    monkeypatch.setattr(add_noise, "MOST_OCCUPIED", 7)
+    expected = released(given.table, given, "memory", "calibrated")
+    monkeypatch.setattr(batches, "MOST_VISITS", 50)
+    monkeypatch.setattr(duckdb_counter, "MOST_VISITS", 50)
+    monkeypatch.setattr(duckdb_counter, "_SUMMED_AT_ONCE", 0)
+    monkeypatch.setattr(duckdb_counter, "_COUNTS_AT_ONCE", 2)
+    assert released(given.table, given, "duckdb", "calibrated") == expected
 
 
 @pytest.mark.parametrize("pattern", [".", "*/*.parquet", "trip=[0-2]/rows.parquet"])
@@ -151,26 +192,6 @@ def test_real_data(name, method):
 )
 def test_real_times(name, grid, method):
     released_by_all(timed(real(name), grid), method)
-
-
-@pytest.mark.parametrize(
-    ("more", "what"),
-    [
-        ({"method": "calibrated"}, "calibrated"),
-        ({"height": "auto"}, "height"),
-        ({"universe": "discover", "delta": "1e-9"}, "discover"),
-    ],
-)
-def test_what_duckdb_can_not_do_is_refused_before_the_charge(more, what):
-    given = MADE_UP["week"]
-
-    class Untouched:
-        def charge(self, *_):
-            pytest.fail("charged")
-
-    choices = {"epsilon": "1", "height": 4, "method": "full", "universe": given.universe} | more
-    with pytest.raises(ParameterError, match=what):
-        publish(given.table, engine="duckdb", ledger=Untouched(), **choices, **given.reading)
 
 
 def test_an_engine_that_is_not_there():

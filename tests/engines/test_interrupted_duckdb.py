@@ -89,16 +89,16 @@ from pathveil.cli.run import run
 from pathveil.raw.engines import duckdb_counter
 
 spill = Path(sys.argv[sys.argv.index("--spill") + 1])
-exact_counts = duckdb_counter.exact_counts
+as_block = duckdb_counter.as_block
 
 def held(*columns):
     if any(path.stat().st_size for path in spill.glob("*/sorting/*.tmp")):
         print("spilled", flush=True)
         time.sleep(600)
-    return exact_counts(*columns)
+    return as_block(*columns)
 
-duckdb_counter._SHARE = 0.04
-duckdb_counter.exact_counts = held
+duckdb_counter._SHARE = 0.1
+duckdb_counter.as_block = held
 sys.exit(run(sys.argv[1:]))
 """
 
@@ -108,7 +108,7 @@ def test_what_duckdb_spills_itself_can_not_be_read(tmp_path, begin):
     rows = tmp_path / "rows"
     rows.mkdir()
     options = ("--engine", "duckdb", "--memory", "256MB", "--epsilon", "3", "--height", "2")
-    run = begin(write_pairs(rows), tmp_path, *options, program=("-c", SPILLED), order=None)
+    run = begin(write_pairs(rows, 400_000), tmp_path, *options, program=("-c", SPILLED), order=None)
     assert run.process.stdout.readline() == "spilled\n"
     os.kill(watcher_of(run), signal.SIGKILL)
     run.signal(signal.SIGKILL)

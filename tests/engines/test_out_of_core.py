@@ -17,9 +17,9 @@ from tests.engines.inputs import week
 from tests.engines.interrupted import looks_random, of_duckdb, write_pairs
 
 from pathveil import publish
-from pathveil.core.parameters import Parameters
 from pathveil.errors import InputError, ParameterError
 from pathveil.raw.engines import duckdb_counter, engine
+from pathveil.raw.engines.batch_counter import BatchPrefixes
 from pathveil.raw.engines.duckdb_counter import DuckDbCounter
 from pathveil.raw.engines.engine import Engine
 from pathveil.raw.engines.memory_size import parse_memory
@@ -167,10 +167,10 @@ def temporary_files_look_random(folder, spill):
     source = open_source(folder / "rows.parquet")
     plan = ReadingPlan.of(source, stops, Reading(unit="who", location="where"))
     with DuckDbCounter(source, plan, 2, memory="256MB", spill=spill) as counter:
-        none = np.empty(0, np.int64)
-        list(counter.count_children(Survivors(none, none.astype(np.int32))))
+        prefixes = BatchPrefixes(counter)
+        list(prefixes.count_children(Survivors.root()))
         everywhere = np.arange(len(stops), dtype=np.int32)
-        below = counter.count_children(Survivors(np.zeros(len(stops), np.int64), everywhere))
+        below = prefixes.count_children(Survivors(np.zeros(len(stops), np.int64), everywhere))
         next(below)
         made = of_duckdb(spill)
         assert sum(path.stat().st_size for path in made) > 10**5
@@ -178,8 +178,8 @@ def temporary_files_look_random(folder, spill):
 
 
 def test_what_duckdb_spills_itself_is_encrypted(spill, tmp_path, monkeypatch):
-    monkeypatch.setattr(duckdb_counter, "_SHARE", 0.04)
-    write_pairs(tmp_path)
+    monkeypatch.setattr(duckdb_counter, "_SHARE", 0.1)
+    write_pairs(tmp_path, 400_000)
     assert temporary_files_look_random(tmp_path, spill)
     bare = [
         text.replace("encryption = true", "encryption = false") for text in duckdb_counter._SETTINGS
@@ -191,6 +191,7 @@ def test_what_duckdb_spills_itself_is_encrypted(spill, tmp_path, monkeypatch):
 HELD = """
 import sys, time
 from pathveil.cli.run import run
+from pathveil.raw.engines.batch_counter import BatchPrefixes
 from pathveil.raw.engines.duckdb_counter import DuckDbCounter
 
 def hold(*arguments):
@@ -198,7 +199,7 @@ def hold(*arguments):
     for _ in range(1200):
         time.sleep(0.05)
 
-DuckDbCounter._count = hold
+DuckDbCounter.count_tables = hold
 sys.exit(run(sys.argv[1:]))
 """
 
@@ -248,9 +249,8 @@ def test_a_disk_that_fills_while_a_file_is_split(taps, monkeypatch):
     assert "SECRET" not in str(caught.value)
 
 
-def chosen(source, **more):
-    choices = {"epsilon": "1", "height": 5, "universe_size": 9, "method": "full"} | more
-    return Engine.choose("auto", source, Parameters.choose(**choices)).name
+def chosen(source):
+    return Engine.choose("auto", source).name
 
 
 def test_auto_goes_by_the_size_of_the_files(taps, monkeypatch):
@@ -261,8 +261,6 @@ def test_auto_goes_by_the_size_of_the_files(taps, monkeypatch):
     assert chosen(path) == "duckdb"
     assert chosen(str(folder)) == "duckdb"
     assert chosen(folder / "stops.csv") == "duckdb"
-    assert chosen(path, method="calibrated") == "memory"
-    assert chosen(path, height="auto") == "memory"
     assert chosen(pa.table({"who": [1]})) == "memory"
     assert chosen("postgresql://user@host/database") == "memory"
     assert chosen(folder / "missing.parquet") == "memory"

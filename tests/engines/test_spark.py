@@ -267,7 +267,7 @@ def test_counts_that_get_lost_are_noticed(cluster, monkeypatch):
 
 
 def test_the_rows_stay_away_from_the_driver(cluster, monkeypatch):
-    """All that is fetched are packed counts: at most 20 bytes for each non-empty child."""
+    """All that is fetched are packed counts: 24 bytes for each non-empty child."""
     fetched = []
     unpack = spark_counter._unpack
 

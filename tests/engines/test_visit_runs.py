@@ -60,4 +60,4 @@ def test_bytes_that_can_not_be_numbered_are_refused_and_never_wrapped(monkeypatc
     """Offsets of 32 bits that wrapped would give a row the bytes of another one."""
     monkeypatch.setattr(visit_runs, "_MOST_BYTES", 2)
     with pytest.raises(InputError, match="2 GB"):
-        visit_runs._binary(Texts.from_offsets(np.array([0, 3]), np.zeros(3, dtype=np.uint8)))
+        visit_runs.as_binary(Texts.from_offsets(np.array([0, 3]), np.zeros(3, dtype=np.uint8)))

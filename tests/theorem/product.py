@@ -19,11 +19,12 @@ from tests.theorem import people
 from tests.theorem.sources import SOURCES, Place, SourceKind, names_of
 from tests.theorem.universes import UNIVERSES, Territory, territory
 
-from pathveil.core.parameters import Parameters
 from pathveil.errors import PathveilError
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines.batch_counter import BatchCounter
+from pathveil.raw.engines.batches import unpacked
 from pathveil.raw.engines.engine import Engine
-from pathveil.raw.engines.sql_counter import SqlCounter
+from pathveil.raw.engines.run_files import sealed_pieces, unsealed
 from pathveil.raw.reading_plan import Reading
 from pathveil.raw.sources import arrow_table, csv_lines, excel_sheet, parquet_file
 from pathveil.raw.sources.databases import duckdb_file, sqlite_file
@@ -104,9 +105,6 @@ _REFUSALS = {
     "counted by the engine 'spark' only": (
         lambda case: case.engine != "spark" and case.source.family == "spark"
     ),
-    "can't discover a universe": (
-        lambda case: case.engine != "memory" and case.universe == "discovered"
-    ),
     "split by the times of an order column|which have an order of their own": (
         lambda case: case.source.columns.is_list
         and (case.timed or case.split not in ("none", "unordered"))
@@ -157,23 +155,11 @@ class Setting:
         """The trajectories that the engine counts, by labels (and slots)."""
         case = self.case
         source, reading = case.source.write(rows, names_of(rows), self.place)
-        engine = Engine.choose(case.engine, source, self._parameters())
+        engine = Engine.choose(case.engine, source)
         universe = self.land.universe
         rules = Reading(**reading, **self._reading())
         with engine.open(source, universe, HEIGHT, rules) as opened:
             return labelled(opened)
-
-    def _parameters(self) -> Parameters:
-        is_open = isinstance(self.land.universe, str)
-        return Parameters.choose(
-            method="full",
-            epsilon="1",
-            height=HEIGHT,
-            universe_size=None if is_open else len(self.land.universe),
-            delta="1/1000000" if is_open else None,
-            max_trajectories_per_unit=self.case.cap,
-            time_grid=_GRID if self.case.timed else None,
-        )
 
     def _reading(self) -> dict[str, Any]:
         case, reading = self.case, {"unit": "who", "location": "where"}
@@ -200,23 +186,23 @@ class Setting:
 
 def labelled(opened: Any) -> Counter:
     """The multiset of trajectories that an engine holds, by labels, with slots if there are any."""
-    if isinstance(opened, TrajectoryDatabase):
-        bounds = zip(opened.offsets[:-1].tolist(), opened.offsets[1:].tolist(), strict=True)
-        codes = opened.codes.tolist()
-        rows = [codes[start:stop] for start, stop in bounds]
-    else:
-        rows = [[code for code in row if code >= 0] for row in held(opened)]
+    is_database = isinstance(opened, TrajectoryDatabase)
+    parts = [(opened.offsets, opened.codes)] if is_database else held(opened)
+    rows = []
+    for offsets, codes in parts:
+        bounds = zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+        rows += [codes[start:stop].tolist() for start, stop in bounds]
     labels, size = opened.universe.labels, max(len(opened.universe), 1)
     return Counter(
         tuple((code // size, labels[code % size]) for code in row[:HEIGHT]) for row in rows
     )
 
 
-def held(counter: SqlCounter) -> list[Sequence[int]]:
-    """The table of trajectories that a database counts."""
+def held(counter: BatchCounter) -> list[tuple[Any, Any]]:
+    """The batches of trajectories that an engine counts."""
     if counter.engine == "duckdb":
-        return counter._connection.execute("SELECT * FROM trajectories").fetchall()
-    return [tuple(row) for row in counter._kept.collect()]
+        return [unpacked(unsealed(piece)) for piece in sealed_pieces(counter._batches)]
+    return [unpacked(bytes(row.batch)) for row in counter._kept.collect()]
 
 
 def check(setting: Setting, before: Counter, hostile: list[people.Row], where: str) -> None:

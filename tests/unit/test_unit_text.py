@@ -3,6 +3,7 @@
 import csv
 import sqlite3
 import unicodedata
+from itertools import pairwise
 
 import duckdb
 import pandas as pd
@@ -13,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import reading_oracle as oracle
+from tests.theorem.product import held
 
-from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError
 from pathveil.raw.engines.engine import Engine
 from pathveil.raw.reading import read_trajectories
@@ -125,20 +126,14 @@ def sources(folder):
     }
 
 
-def engines(universe):
-    parameters = Parameters.choose(
-        epsilon="1", height=12, universe_size=len(universe), method="full"
-    )
-    return {name: Engine.choose(name, "rows.parquet", parameters) for name in ("memory", "duckdb")}
-
-
 def counted(opened):
     """All trajectories that an engine holds, as a sorted list."""
-    if hasattr(opened, "offsets"):
-        bounds = zip(opened.offsets[:-1], opened.offsets[1:], strict=True)
-        return sorted(tuple(opened.codes[a:b].tolist()) for a, b in bounds)
-    rows = opened._connection.execute("SELECT * FROM trajectories").fetchall()
-    return sorted(tuple(code for code in row if code >= 0) for row in rows)
+    parts = [(opened.offsets, opened.codes)] if hasattr(opened, "offsets") else held(opened)
+    return sorted(
+        tuple(codes[start:stop].tolist())
+        for offsets, codes in parts
+        for start, stop in pairwise(offsets.tolist())
+    )
 
 
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
@@ -149,7 +144,7 @@ def test_every_source_and_engine_takes_the_forms_of_an_id_for_one_unit(tmp_path,
         told = []
         place = {"table": "visits"} if kind in ("sqlite", "duckdb") else {}
         reading = Reading(**ROLES, **place, unit_text=unit_text)
-        chosen = engines(UNIVERSE)[engine]
+        chosen = Engine.choose(engine, "rows.parquet")
         with chosen.open(source, UNIVERSE, 12, reading, told.append) as opened:
             alike[kind] = counted(opened), told[0].unit_forms_merged
     one = tuple(1 - i % 2 for i in range(12))

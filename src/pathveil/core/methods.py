@@ -1,4 +1,4 @@
-"""The methods: what each measures, by which engines, from which parameters, and what comes of it.
+"""The methods: what each measures, from which parameters, and what comes of it.
 
 Whoever has to know what a method does asks its `Method` and compares no names. What it makes of the
 noisy measurements (post-processing, which sees raw data no more) is said here in words and done by
@@ -36,7 +36,6 @@ class Method:
         has_tables: whether it measures the tables of a `MeasurementPlan`, each with a threshold of
             its own, and releases trajectories with an error table; else a prefix tree with one
             threshold, whose paths are the release.
-        engines: the engines that can count for it.
         takes_taxonomy: whether it can count by zones.
         most_slots: the finest time grid that it takes; None for any.
     """
@@ -44,7 +43,6 @@ class Method:
     name: MethodName
     post_processing: str
     has_tables: bool
-    engines: tuple[str, ...]
     takes_taxonomy: bool
     most_slots: int | None = None
 
@@ -81,19 +79,16 @@ def method_detail(name: str, height: int | str, purpose: str) -> str:
     return f"for {purpose}" if Method.named(name).has_tables else f"height {height}"
 
 
-EVERY_ENGINE = ("memory", "duckdb", "spark")
 BASIC = Method(
     "basic",
     "thresholding, repair and rounding of the noisy tree",
     has_tables=False,
-    engines=EVERY_ENGINE,
     takes_taxonomy=True,
 )
 FULL = Method(
     "full",
     "thresholding, constrained inference, repair and rounding of the noisy tree",
     has_tables=False,
-    engines=EVERY_ENGINE,
     takes_taxonomy=True,
 )
 CALIBRATED = Method(
@@ -101,7 +96,6 @@ CALIBRATED = Method(
     "estimation of a movement model from the noisy tables, synthesis of trajectories, "
     "calibration of their weights to the tables, rounding",
     has_tables=True,
-    engines=("memory",),
     takes_taxonomy=False,
     most_slots=2048,  # it keeps a table of all pairs of slots
 )

@@ -104,9 +104,17 @@ def ranges(blocks: Iterable[Cells], cells: int) -> Iterator[Range]:
         is_last = len(occupied) < MOST_OCCUPIED
         end = cells if is_last else int(occupied[-1]) + 1
         if len(occupied) and not _ascend(occupied, begin, cells):
-            raise RuntimeError("an engine gave the counts of a level out of order")
+            raise RuntimeError("an engine gave the counts of a table out of order")
         yield Range(begin, end, occupied - begin, counts)
         begin = end
+
+
+def gathered(blocks: Iterable[Cells], cells: int) -> NDArray[np.int64]:
+    """The exact counts of all cells of a small table, empty ones too; `ranges` checks the order."""
+    counts = np.zeros(cells, dtype=np.int64)
+    for part in ranges(blocks, cells):
+        counts[part.begin + part.occupied] = part.counts
+    return counts
 
 
 def _ascend(occupied: NDArray[np.int64], begin: int, cells: int) -> bool:

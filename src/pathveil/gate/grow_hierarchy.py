@@ -43,9 +43,9 @@ from pathveil.gate.add_noise import sparse_table
 from pathveil.gate.grow_tree import LARGEST_LEVEL, Progress, grow_tree
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines.batch_counter import BatchCounter, BatchPrefixes
 from pathveil.raw.engines.memory_counter import MemoryCounter
 from pathveil.raw.engines.protocol import ExactCounts, PrefixCounter, Survivors
-from pathveil.raw.engines.sql_counter import SqlCounter
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.universe.taxonomy import Taxonomy
 
@@ -306,15 +306,15 @@ def _by_depth(
 
 
 def grow(
-    database: TrajectoryDatabase | SqlCounter,
+    database: TrajectoryDatabase | BatchCounter,
     parameters: Parameters,
     randomness: Randomness,
     progress: Progress = lambda _done, _height: None,
 ) -> NoisyPrefixTree:
     """Grow the noisy prefix tree of a database. Spends ``parameters.main_budget``."""
     counter: PrefixCounter
-    if isinstance(database, SqlCounter):
-        counter = database
+    if isinstance(database, BatchCounter):
+        counter = BatchPrefixes(database, parameters.taxonomy)
     else:
         counter = MemoryCounter(database, parameters.taxonomy)
     build = grow_tree if parameters.taxonomy is None else grow_hierarchy

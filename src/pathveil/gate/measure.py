@@ -14,19 +14,27 @@ was published, plan and scope are the same for two neighbouring databases; dropp
 other locations only lowers what a trajectory adds; and `MeasurementPlan.adapted` refuses a plan
 that touches what was spent or spends another total (there is the argument). Nothing exact leaves
 `measure_stage`: the cells are found, counted and given their noise there.
+
+Who counts is an engine (`raw.engines`): in memory, out of core, on a cluster. A stage is one pass
+over its trajectories. The cells of a trajectory are found by the same function everywhere
+(`Stage.count`), some whole trajectories at a time; the counts of a table are the sum over all of
+them, so they are the same whatever the engine, and so is the argument above. They come in ascending
+order, and noise is drawn table by table in the order of the plan, so that the same random words
+give the same tables.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.gate.add_noise import dense_table, sparse_table
+from pathveil.gate.add_noise import dense_table, gathered, sparse_table
 from pathveil.gate.grow_tree import Progress
 from pathveil.gate.randomness import Randomness
-from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines.engine import Trajectories, table_counter
+from pathveil.raw.engines.protocol import Cells, TableCounter
 from pathveil.statistics.constants import MOST_POPULAR
 from pathveil.statistics.measurement_plan import Line, MeasurementPlan
 from pathveil.statistics.measurements import Measurements
@@ -34,9 +42,9 @@ from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.statistic import VISITED, Rows, Scope, Statistic
 from pathveil.statistics.visits import VISITS
-from pathveil.threads import in_threads
 
 COUNTED_AT_ONCE = 1 << 23  # cells that are counted in one array rather than by sorting
+SPARSELY = 64  # times as many cells as there are to count: sorting them is quicker, too
 
 ChooseCandidates = Callable[[Measurements], NDArray[np.int64]]
 """Post-processing: from the noisy visits to sorted location codes."""
@@ -50,7 +58,7 @@ def as_planned(plan: MeasurementPlan, _seen: Measurements) -> MeasurementPlan:
 
 
 def measure(
-    database: TrajectoryDatabase,
+    database: Trajectories,
     plan: MeasurementPlan,
     choose_candidates: ChooseCandidates,
     randomness: Randomness,
@@ -58,14 +66,14 @@ def measure(
     adapt: Adapt = as_planned,
 ) -> Measurements:
     """Measure everything that the calibrated method needs. Spends the plan's budget, all of it."""
-    rows, spent, done = _rows(database), list[Line](), 0
+    counter, spent, done = table_counter(database), list[Line](), 0
     seen = Measurements(_scope(database), {}, plan)
     while lines := seen.plan.next_stage(spent):
-        seen = measure_stage(rows, lines, seen, randomness)
+        seen = measure_stage(counter, lines, seen, randomness)
         spent += lines
         if lines[0].statistic.stage == VISITED:
             seen = replace(seen, scope=_second_scope(seen, choose_candidates(seen)))
-            rows = rows.among(seen.candidates)
+            counter = counter.among(seen.candidates)
         seen = replace(seen, plan=seen.plan.adapted(adapt(seen.plan, seen), spent))
         done += 1
         progress(done, max(done, len(list(seen.plan.stages()))))
@@ -73,26 +81,25 @@ def measure(
 
 
 def measure_visits(
-    database: TrajectoryDatabase, plan: MeasurementPlan, randomness: Randomness
+    database: Trajectories, plan: MeasurementPlan, randomness: Randomness
 ) -> Measurements:
     """The first two stages alone: what candidates are chosen from."""
-    seen = Measurements(_scope(database), {}, plan)
+    counter, seen = table_counter(database), Measurements(_scope(database), {}, plan)
     for lines in islice(plan.stages(), 2):
-        seen = measure_stage(_rows(database), lines, seen, randomness)
+        seen = measure_stage(counter, lines, seen, randomness)
     return seen
 
 
 def measure_stage(
-    rows: Rows, lines: list[Line], seen: Measurements, randomness: Randomness
+    counter: TableCounter, lines: list[Line], seen: Measurements, randomness: Randomness
 ) -> Measurements:
     """Measure some tables, given what was published before. Spends their budgets."""
     scope = seen.scope
     lines = [line for line in lines if line.statistic.is_open(scope)]
-    # What is counted is found in threads; the noise is drawn in one order afterwards.
-    counted = in_threads(lambda line: _count(line, rows, scope), lines)
+    stage = Stage(tuple(lines), scope)
     found = {
         line.statistic: _noisy(line, exact, scope, randomness)
-        for line, exact in zip(lines, counted, strict=True)
+        for line, exact in zip(lines, counter.count_tables(stage), strict=True)
     }
     levels = tuple(table for statistic, table in found.items() if statistic in LEVELS)
     return replace(
@@ -102,15 +109,7 @@ def measure_stage(
     )
 
 
-def _rows(database: TrajectoryDatabase) -> Rows:
-    size = len(database.universe)
-    if database.time_grid is None:
-        return Rows(database.offsets, database.codes, size)
-    slots, codes = np.divmod(database.codes, np.int32(size))
-    return Rows(database.offsets, codes, size, slots)
-
-
-def _scope(database: TrajectoryDatabase) -> Scope:
+def _scope(database: Trajectories) -> Scope:
     grid = database.time_grid
     universe = database.universe
     return Scope(len(universe), 0 if grid is None else len(grid), points=universe.points)
@@ -123,30 +122,42 @@ def _second_scope(seen: Measurements, candidates: NDArray[np.int64]) -> Scope:
     return replace(seen.scope, candidates=candidates, popular=popular)
 
 
-Exact = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Occupied cells, ascending, and how often each occurs."""
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """The tables of a stage, as engines count them. Public; sent to a cluster's workers.
+
+    Attributes:
+        lines: what is counted, with which caps.
+        scope: what the tables look at.
+    """
+
+    lines: tuple[Line, ...]
+    scope: Scope
+
+    @property
+    def sizes(self) -> list[int]:
+        """The numbers of cells."""
+        return [line.statistic.size(self.scope) for line in self.lines]
+
+    def count(self, rows: Rows, table: int) -> Cells:
+        """The exact counts of some whole trajectories in one table: private."""
+        line = self.lines[table]
+        size = line.statistic.size(self.scope)
+        cells = line.statistic.cells(rows, self.scope, line.cap)
+        if size > max(COUNTED_AT_ONCE, line.statistic.dense_up_to) or size > SPARSELY * len(cells):
+            return np.unique(cells, return_counts=True)
+        counts = np.bincount(cells, minlength=size)
+        occupied = np.flatnonzero(counts)
+        return occupied, counts[occupied]
 
 
-def _count(line: Line, rows: Rows, scope: Scope) -> Exact:
-    """The exact counts of a table: private."""
-    size = line.statistic.size(scope)
-    cells = line.statistic.cells(rows, scope, line.cap)
-    if size > max(COUNTED_AT_ONCE, line.statistic.dense_up_to):
-        return np.unique(cells, return_counts=True)
-    counts = np.bincount(cells, minlength=size)
-    if _is_dense(line.statistic, size):
-        return np.arange(size), counts
-    occupied = np.flatnonzero(counts)
-    return occupied, counts[occupied]
-
-
-def _noisy(line: Line, exact: Exact, scope: Scope, randomness: Randomness) -> NoisyTable:
+def _noisy(line: Line, exact: Iterable[Cells], scope: Scope, randomness: Randomness) -> NoisyTable:
     """Dense if the table is small, a fact about the scope only; else above a threshold."""
     statistic, size = line.statistic, line.statistic.size(scope)
     if _is_dense(statistic, size):
-        return dense_table(exact[1], line.noise, randomness)
+        return dense_table(gathered(exact, size), line.noise, randomness)
     theta = line.noise.threshold(size, statistic.invented(scope))
-    return sparse_table([exact], size, line.noise, theta, randomness)
+    return sparse_table(exact, size, line.noise, theta, randomness)
 
 
 def _is_dense(statistic: Statistic, size: int) -> bool:

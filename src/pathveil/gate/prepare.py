@@ -3,7 +3,10 @@
 The rules, and why they are private, stand in `core.preparations`; here a share of ε is spent.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from pathveil.core.parameters import Parameters
 from pathveil.core.preparations import (
@@ -14,13 +17,15 @@ from pathveil.core.preparations import (
     height_for,
 )
 from pathveil.errors import ParameterError
-from pathveil.gate.add_noise import dense_table, discrete_laplace
+from pathveil.gate.add_noise import dense_table, discrete_laplace, gathered
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.raw.engines.engine import Trajectories, check_engine
-from pathveil.raw.engines.sql_counter import SqlCounter
+from pathveil.raw.engines.batch_counter import BatchCounter
+from pathveil.raw.engines.engine import Trajectories, table_counter
+from pathveil.raw.engines.protocol import Cells
 from pathveil.raw.observed import is_observed, restrict
 from pathveil.statistics.first_visits import first_visits
+from pathveil.statistics.statistic import Rows
 from pathveil.universe.universe import Universe, text_problem
 
 # Spend a share of ε on the distribution of lengths: the gate's side of ``height="auto"``.
@@ -32,14 +37,26 @@ from pathveil.universe.universe import Universe, text_problem
 
 
 def choose_height(
-    database: TrajectoryDatabase,
+    database: Trajectories,
     preparation: Preparation,
     randomness: Randomness,
 ) -> int:
     """A height chosen with privacy. Spends the preparation's budget."""
-    lengths = np.minimum(np.diff(database.offsets), MOST)
-    counts = np.bincount(lengths, minlength=MOST + 1)[1:]
+    (exact,) = table_counter(database).count_tables(LengthTable())
+    counts = gathered(exact, MOST)
     return height_for(dense_table(counts, preparation.noise, randomness).counts)
+
+
+@dataclass(frozen=True)
+class LengthTable:
+    """How many trajectories have length 1, 2 … MOST or more, as engines count it."""
+
+    sizes: tuple[int] = (MOST,)
+
+    def count(self, rows: Rows, _table: int) -> Cells:
+        """One cell for each that is not empty."""
+        lengths = np.minimum(np.diff(rows.offsets), MOST)
+        return _occupied(np.bincount(lengths, minlength=MOST + 1)[1:])
 
 
 # Name the labels of an unknown universe, (ε', δ)-differentially private.
@@ -49,9 +66,7 @@ def choose_height(
 # says nothing about counts.
 
 
-def discover(
-    database: TrajectoryDatabase, preparation: Preparation, randomness: Randomness
-) -> Universe:
+def discover(database: Trajectories, preparation: Preparation, randomness: Randomness) -> Universe:
     """The labels whose noisy counts stand out. Spends the preparation's ε and δ.
 
     Args:
@@ -64,9 +79,8 @@ def discover(
             happened is a noisy fact, and may be said.
     """
     size, contribution = len(database.universe), database.max_trajectories_per_unit
-    locations = database.without_times().codes
-    visited, _ = first_visits(database.offsets, locations, size, MOST_LABELS, False)
-    counts = np.bincount(visited[visited >= 0], minlength=size)
+    (exact,) = table_counter(database).count_tables(LabelTable((size,)))
+    counts = gathered(exact, size)
     occurring = np.flatnonzero(counts)
     noisy = counts[occurring] + discrete_laplace(len(occurring), preparation.epsilon, randomness)
     threshold = discovery_threshold(preparation.epsilon, contribution, preparation.delta)
@@ -80,6 +94,23 @@ def discover(
             "is spent. Give a public list of locations, or a larger epsilon for other data."
         )
     return Universe(named, origin="discovered from the data, at a cost")
+
+
+@dataclass(frozen=True)
+class LabelTable:
+    """How many trajectories have each label among their first k, as engines count it."""
+
+    sizes: tuple[int]
+
+    def count(self, rows: Rows, _table: int) -> Cells:
+        """At most k cells for each."""
+        visited, _ = first_visits(rows.offsets, rows.codes, rows.size, MOST_LABELS, False)
+        return _occupied(np.bincount(visited[visited >= 0], minlength=rows.size))
+
+
+def _occupied(counts: NDArray[np.int64]) -> Cells:
+    cells = np.flatnonzero(counts)
+    return cells, counts[cells]
 
 
 # Settle the parameters that are to be chosen from data, each with a share of ε of its own.
@@ -98,23 +129,33 @@ def prepare(
         ParameterError: if the parameters were chosen for other data.
     """
     size = None if parameters.universe_is_open else parameters.universe_size
-    is_open = isinstance(database, TrajectoryDatabase) and is_observed(database)
-    found = None if is_open else len(database.universe)
+    found = None if is_observed(database.universe) else len(database.universe)
     if (size, parameters.max_trajectories_per_unit) != (found, database.max_trajectories_per_unit):
         raise ParameterError("The parameters were chosen for another universe or another bound.")
     if parameters.time_grid != database.time_grid:
         raise ParameterError("The parameters were chosen for another time grid.")
-    if isinstance(database, SqlCounter):
-        check_engine(database.engine, parameters)
-        if database.height < parameters.height:
-            raise ParameterError("The parameters were chosen for another height.")
-        return database, parameters
+    if isinstance(database, BatchCounter) and not _is_long_enough(database, parameters):
+        raise ParameterError("The parameters were chosen for another height.")
     waiting = iter(parameters.preparations)
     if parameters.universe_is_open:
         universe = discover(database, next(waiting), randomness)
-        database = restrict(database, universe)
+        database = _restricted(database, universe)
         parameters = parameters.with_universe_size(len(universe))
     if parameters.height_is_open:
         chosen = choose_height(database, next(waiting), randomness)
         parameters = parameters.with_height(chosen)
     return database, parameters
+
+
+def _is_long_enough(counter: BatchCounter, parameters: Parameters) -> bool:
+    """Whether it holds as much of a trajectory as is looked at."""
+    if counter.height is None:
+        return True
+    return not parameters.how.has_tables and parameters.height <= counter.height
+
+
+def _restricted(database: Trajectories, universe: Universe) -> Trajectories:
+    if isinstance(database, TrajectoryDatabase):
+        return restrict(database, universe)
+    database.restrict(universe)
+    return database

@@ -76,13 +76,22 @@ class LabelCollector:
 
     def encode(self, rows: RawRows) -> EncodedPiece:
         """Add the labels of a piece, and encode it with numbers that are not codes yet."""
-        hashes = hash_texts(rows.location)
-        usable = np.flatnonzero(hashes != MALFORMED)
         with self._lock:
-            self._codes.add(rows.location.take(usable), hashes[usable])
+            self.add(rows)
             named = LabelLocator(self._codes)
             locator = named if self._times is None else TimedLocator(named, self._times)
             return encode(rows, locator, exact_units=self._exact_units)
+
+    def add(self, rows: RawRows) -> None:
+        """Add the labels of a piece."""
+        hashes = hash_texts(rows.location)
+        usable = np.flatnonzero(hashes != MALFORMED)
+        self._codes.add(rows.location.take(usable), hashes[usable])
+
+    @property
+    def labels(self) -> Texts:
+        """The labels so far, in the order in which they came."""
+        return self._codes.values
 
     def codes(self) -> NDArray[np.int32]:
         """The code of each number: its position in the order of the labels' bytes."""
@@ -90,6 +99,11 @@ class LabelCollector:
         code_of = np.empty(len(order), dtype=np.int32)
         code_of[order] = np.arange(len(order), dtype=np.int32)
         return code_of
+
+    def universe(self) -> ObservedUniverse:
+        """All labels of the source, by their codes."""
+        labels = self._codes.values
+        return ObservedUniverse(_strings(labels.take(order_of_bytes(labels))))
 
     def introduced(
         self, bounded: BoundedTrajectories
@@ -103,10 +117,17 @@ class LabelCollector:
         occurs = np.zeros(size, dtype=np.bool_)
         occurs[bounded.codes % max(size, 1)] = True
         old = np.flatnonzero(occurs)
-        offsets, codes = _recoded(bounded.offsets, bounded.codes, size, old)
+        offsets, codes = recoded(bounded.offsets, bounded.codes, size, old)
         labels = self._codes.values
         labels = labels.take(order_of_bytes(labels)[old])
         return replace(bounded, offsets=offsets, codes=codes), ObservedUniverse(_strings(labels))
+
+
+def labels_of(rows: RawRows) -> Texts:
+    """The distinct labels of some rows."""
+    collector = LabelCollector()
+    collector.add(rows)
+    return collector.labels
 
 
 def _strings(texts: Texts) -> list[str]:
@@ -117,9 +138,9 @@ def _strings(texts: Texts) -> list[str]:
     ]
 
 
-def is_observed(database: TrajectoryDatabase) -> bool:
-    """Whether the universe of a database is private."""
-    return isinstance(database.universe, ObservedUniverse)
+def is_observed(universe: Universe) -> bool:
+    """Whether a universe is private."""
+    return isinstance(universe, ObservedUniverse)
 
 
 def restrict(database: TrajectoryDatabase, universe: Universe) -> TrajectoryDatabase:
@@ -131,7 +152,7 @@ def restrict(database: TrajectoryDatabase, universe: Universe) -> TrajectoryData
         ParameterError: if there are more pairs than can be numbered. Their number is public.
     """
     old = np.array([database.universe.code(label) for label in universe.labels], dtype=np.int64)
-    offsets, codes = _recoded(database.offsets, database.codes, len(database.universe), old)
+    offsets, codes = recoded(database.offsets, database.codes, len(database.universe), old)
     return TrajectoryDatabase.from_arrays(
         offsets,
         codes,
@@ -142,7 +163,7 @@ def restrict(database: TrajectoryDatabase, universe: Universe) -> TrajectoryData
     )
 
 
-def _recoded(
+def recoded(
     offsets: NDArray[np.int64], codes: NDArray[Any], size: int, old: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Offsets and codes of the visits to some locations, which are numbered anew.

@@ -13,6 +13,7 @@ import numpy as np
 
 from pathveil.raw.bounding import BoundedTrajectories, Visits, bound_contributions
 from pathveil.raw.discretize import Locator, locator_of
+from pathveil.raw.observed import is_observed
 from pathveil.raw.reading_plan import ReadingPlan
 from pathveil.raw.sampling import fresh_seed, in_random_order
 from pathveil.raw.sources.encoding import EncodedPiece, encode
@@ -37,6 +38,7 @@ class VisitSteps:
         max_trajectories_per_unit: c.
         seed: of the sample of a unit's trajectories.
         inspection: who looks on, in a rehearsal; else None.
+        is_open: whether the universe is yet to be discovered, so that even its size is private.
     """
 
     locator: Locator | None
@@ -45,6 +47,7 @@ class VisitSteps:
     max_trajectories_per_unit: int
     seed: int
     inspection: "Inspection | None" = None
+    is_open: bool = False
 
     @classmethod
     def of(cls, plan: ReadingPlan) -> "VisitSteps":
@@ -56,7 +59,8 @@ class VisitSteps:
             locator = locator if times is None else TimedLocator(locator, times)
         seed = fresh_seed() if plan.seed is None else plan.seed
         cap = plan.max_trajectories_per_unit
-        return cls(locator, times, plan.rules, cap, seed, plan.inspection)
+        is_open = isinstance(plan.universe, str) or is_observed(plan.universe)
+        return cls(locator, times, plan.rules, cap, seed, plan.inspection, is_open)
 
     @property
     def is_sample(self) -> bool:
@@ -102,6 +106,6 @@ class VisitSteps:
             bounded = collapse_repeats(bounded)
         if self.times is None:
             return bounded
-        if self.locator is None:  # a private number of labels: any number of pairs must do
+        if self.is_open:  # a private number of labels: any number of pairs must do
             bounded = replace(bounded, codes=bounded.codes.astype(np.int64))
         return self.times.on_grid(bounded, universe_size)

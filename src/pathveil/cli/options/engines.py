@@ -16,8 +16,7 @@ EngineName: TypeAlias = Annotated[
         "--engine",
         help="What reads and counts: 'memory'; 'duckdb', which needs little memory however large "
         "the data is; 'spark', a cluster; 'auto' takes duckdb for files that would fill half of "
-        "the memory. duckdb and spark can't do --method calibrated, --height auto, --universe "
-        "discover or --taxonomy.",
+        "the memory. It never changes what is published.",
         autocompletion=completion.one_of(completion.ENGINES),
         rich_help_panel=_ENGINE,
     ),

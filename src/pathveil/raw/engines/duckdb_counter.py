@@ -1,9 +1,11 @@
-"""The engine out of core: files by unit, and DuckDB, which joins and counts within a memory limit.
+"""The engine out of core: files by unit, batches of trajectories, and DuckDB, which sums and sorts.
 
 Rows are read piece by piece, coded (`steps`) and written to files by unit (`run_files`). File by
-file the units are bounded (`steps` again) into a table of DuckDB's with one column per level, and
-`sql_counter` counts that table level by level. No step holds more than a few pieces or files; all
-of this is in one private folder (`spilling`), and nothing is anywhere else.
+file the units are bounded (`steps` again), and their trajectories written to one more file, in
+batches. A pass reads that file from its beginning to its end and counts batch by batch, in threads
+(`batches`). Tables of a few million cells are summed in arrays; of larger ones DuckDB adds up and
+sorts what the batches gave, within its memory limit. No step holds more than a few pieces, files or
+batches; all of this is in one private folder (`spilling`), and nothing is anywhere else.
 
 What is written there is encrypted. DuckDB's own file has a key from the operating system's
 generator, in memory only. DuckDB draws the nonces, and the key of its temporary files, from a
@@ -14,6 +16,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -22,24 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import InputError, ParameterError
-from pathveil.progress_reports import portion, report_progress, reporting_here
+from pathveil.progress_reports import portion, report_progress
+from pathveil.raw.bounding import BoundedTrajectories, join
+from pathveil.raw.engines.batch_counter import BatchCounter
+from pathveil.raw.engines.batches import MOST_VISITS, Block, SmallSums, SortedSums, packed
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
-from pathveil.raw.engines.protocol import ExactCounts
-from pathveil.raw.engines.run_files import RunFiles, take_units
-from pathveil.raw.engines.sql_counter import (
-    ORDER,
-    SqlCounter,
-    count_text,
-    exact_counts,
-    survivors_table,
-)
-from pathveil.raw.engines.visit_runs import (
-    RunForm,
-    read_runs,
-    wide_schema,
-    write_runs,
-    write_wide,
-)
+from pathveil.raw.engines.protocol import Cells, Tables
+from pathveil.raw.engines.run_files import RunFiles, sealed, sealed_pieces, take_units, unsealed
+from pathveil.raw.engines.visit_runs import RunForm, read_runs, write_runs
+from pathveil.raw.observed import LabelCollector
 from pathveil.raw.reading_plan import ReadingPlan
 from pathveil.raw.sources.databases.queries import ask
 from pathveil.raw.sources.encoding import EncodedPiece
@@ -52,8 +46,14 @@ _SHARE: Final = 0.5  # for DuckDB; the rest is for Python, its libraries, pieces
 _BOUNDED_AT_ONCE: Final = 4  # files; each takes some times its size, with what becomes of it
 _FILES_IN_MEMORY: Final = 96
 _COUNTS_AT_ONCE: Final = 1 << 16
+_SUMMED_AT_ONCE: Final = 1 << 21  # cells of a table that is summed in an array
 _READING: Final = 0.6  # of the time, the rest is bounding; about
+_BATCHES_AT_ONCE: Final = 4  # each takes some hundred bytes for a trajectory, while it is counted
 _DATABASE: Final = "spilled"
+_SUMS: Final = (
+    "SELECT number, cell, CAST(sum(trajectories) AS BIGINT) AS trajectories FROM parts "
+    "GROUP BY number, cell ORDER BY number, cell"
+)
 _SETTINGS: Final = (
     "SET force_mbedtls_unsafe = true",  # the cipher without an extension from the network
     "SET temp_file_encryption = true",
@@ -83,13 +83,13 @@ class Dropped:
         return "Dropped(<private>)"
 
 
-class DuckDbCounter(SqlCounter):
-    """Counts a source of any size. Satisfies `PrefixCounter`; close it, or use it in a ``with``.
+class DuckDbCounter(BatchCounter):
+    """Counts a source of any size. Satisfies `TableCounter`; close it, or use it in a ``with``.
 
     Args:
         source: where the rows are.
         plan: how they are read.
-        height: h, the number of levels.
+        height: after how many visits trajectories are cut, if nothing looks further; else None.
         memory: about how much memory the process may use: "2GB", "500MB".
         spill: an existing folder for temporary files; None for the system's.
 
@@ -102,7 +102,7 @@ class DuckDbCounter(SqlCounter):
         self,
         source: Source,
         plan: ReadingPlan,
-        height: int,
+        height: int | None,
         *,
         memory: str = DEFAULT_MEMORY,
         spill: str | os.PathLike[str] | None = None,
@@ -115,6 +115,7 @@ class DuckDbCounter(SqlCounter):
         try:
             folder = self._exit.enter_context(spill_folder(None if spill is None else Path(spill)))
             self._connection = self._connect(folder, int(self._memory * _SHARE))
+            self._batches = folder / "trajectories.batches"
             runs = folder / "runs"
             runs.mkdir(mode=0o700)
             self._load(source, plan, runs)
@@ -141,66 +142,128 @@ class DuckDbCounter(SqlCounter):
         }
         connection = self._ask(lambda: duckdb.connect(config=config))
         self._exit.enter_context(closing(connection))
-        attach = _attach_text(folder / "trajectories.duckdb")
+        attach = _attach_text(folder / "sums.duckdb")
         for statement in (*_SETTINGS[:2], attach, f"USE {_DATABASE}", *_SETTINGS[2:]):
             self._ask(partial(connection.execute, statement))
         return connection
 
     def _load(self, source: Source, plan: ReadingPlan, folder: Path) -> None:
-        """Read and bound everything into the table of the trajectories."""
-        import pyarrow as pa
-
+        """Read and bound everything into batches of trajectories."""
         form = RunForm.of(source, plan, has_forms=True)
         steps = VisitSteps.of(plan)
-        with portion(0, _READING):
-            files = self._written(source, plan, steps, form, folder)
-        with portion(_READING, 1):
-            bounded = reporting_here(self._guarded(self._wide(files, steps, form)))
-        wide = pa.RecordBatchReader.from_batches(wide_schema(self.height), bounded)
-        connection = self._connection
-        connection.register("wide", wide)
-        self._ask(lambda: connection.execute("CREATE TABLE trajectories AS SELECT * FROM wide"))
-        connection.unregister("wide")
+        labels = None
+        if isinstance(plan.universe, str):
+            labels = LabelCollector(steps.times, exact_units=plan.rules.exact_units)
+        else:
+            self._over(plan.universe)
+        code_of = None
+        try:
+            with portion(0, _READING):
+                files = self._written(source, plan, labels or steps, steps, form, folder)
+            if labels is not None:
+                self._over(labels.universe())
+                code_of = labels.codes()
+            with portion(_READING, 1):
+                self._bound(files, steps, form, code_of)
+        except (OSError, MemoryError):
+            raise InputError(_FULL) from None
 
     def _written(
-        self, source: Source, plan: ReadingPlan, steps: VisitSteps, form: RunForm, folder: Path
+        self,
+        source: Source,
+        plan: ReadingPlan,
+        encoder: VisitSteps | LabelCollector,
+        steps: VisitSteps,
+        form: RunForm,
+        folder: Path,
     ) -> RunFiles:
         """All rows of the source, coded and by unit, on disk."""
         files = RunFiles(folder, form.schema, self._memory // _FILES_IN_MEMORY)
 
         def read(piece: Callable[[], RawRows]) -> tuple[EncodedPiece, Any]:
-            encoded = steps.encode(steps.with_instants(piece()))
+            encoded = encoder.encode(steps.with_instants(piece()))
             return encoded, write_runs(encoded, form)
 
-        try:
-            for piece, runs in in_threads(read, plan.pieces(source)):
-                self.dropped.rows += piece.rows
-                self.dropped.malformed += piece.malformed
-                self.dropped.unordered += piece.unordered
-                self.dropped.outside += piece.outside
-                files.add(runs)
-            files.flush()
-        except OSError:
-            raise InputError(_FULL) from None
+        for piece, runs in in_threads(read, plan.pieces(source)):
+            self.dropped.rows += piece.rows
+            self.dropped.malformed += piece.malformed
+            self.dropped.unordered += piece.unordered
+            self.dropped.outside += piece.outside
+            files.add(runs)
+        files.flush()
         return files
 
-    def _wide(self, files: RunFiles, steps: VisitSteps, form: RunForm) -> Iterator[Any]:
+    def _bound(
+        self,
+        files: RunFiles,
+        steps: VisitSteps,
+        form: RunForm,
+        code_of: NDArray[np.int32] | None,
+    ) -> None:
+        """The trajectories of all files, in batches, in one file."""
         size = len(self.universe)
 
-        def bound(path: Path) -> tuple[Any, tuple[int, int, int, int]]:
+        def bound(path: Path) -> BoundedTrajectories:
             visits = read_runs(take_units(path, form.schema), form, hashed=steps.is_sample)
-            bounded = steps.bound(visits, size)
-            numbers = (bounded.over_the_cap, bounded.repeats, bounded.past_the_grid)
-            return write_wide(bounded, self.height), (*numbers, bounded.merged_forms)
+            if code_of is not None:
+                visits = replace(visits, location=code_of[visits.location])
+            return steps.bound(visits, size)
 
-        for batch, numbers in in_threads(bound, files.paths(), most=_BOUNDED_AT_ONCE):
-            over, repeated, past, merged = numbers
-            self.dropped.over_the_cap += over
-            self.dropped.repeats += repeated
-            self.dropped.past_the_grid += past
-            self.dropped.merged_forms += merged
-            report_progress(*files.progress)
-            yield batch
+        with self._batches.open("wb") as sink:
+            small: list[BoundedTrajectories] = []
+            for bounded in in_threads(bound, files.paths(), most=_BOUNDED_AT_ONCE):
+                self.dropped.over_the_cap += bounded.over_the_cap
+                self.dropped.repeats += bounded.repeats
+                self.dropped.past_the_grid += bounded.past_the_grid
+                self.dropped.merged_forms += bounded.merged_forms
+                small.append(bounded)
+                if sum(len(part.codes) for part in small) >= MOST_VISITS:
+                    sink.writelines(map(sealed, packed(join(small), self.height)))
+                    small.clear()
+                report_progress(*files.progress)
+            if small:
+                sink.writelines(map(sealed, packed(join(small), self.height)))
+
+    def count_tables(self, tables: Tables) -> Iterator[Iterator[Cells]]:
+        """One pass over the batches; large tables are added up and sorted by DuckDB."""
+        small = SmallSums(tables.sizes, _SUMMED_AT_ONCE)
+        parts = self._parts(tables, small)
+        if all(table in small for table in range(len(tables.sizes))):
+            sums = SortedSums(parts)
+        else:
+            sums = SortedSums(self._summed(parts))
+        for table in range(len(tables.sizes)):
+            yield iter((small.cells(table),)) if table in small else sums.of(table)
+
+    def _parts(self, tables: Tables, small: SmallSums) -> Iterator[Block]:
+        """What each batch adds to the large tables; the small ones are summed on the way."""
+        count = partial(self._view.counted, tables=tables)
+        pieces = sealed_pieces(self._batches)
+        try:
+            for parts in in_threads(
+                lambda piece: count(unsealed(piece)), pieces, most=_BATCHES_AT_ONCE
+            ):
+                for table, (cells, counts) in small.add(parts):
+                    yield np.full(len(cells), table), cells, counts
+        except (OSError, MemoryError):
+            raise InputError(_FULL) from None
+
+    def _summed(self, parts: Iterator[Block]) -> Iterator[Block]:
+        """The same, added up and in order."""
+        import pyarrow as pa
+
+        names = ("number", "cell", "trajectories")
+        schema = pa.schema([(name, pa.int64()) for name in names])
+        batches = (
+            pa.RecordBatch.from_arrays(list(map(pa.array, part)), schema=schema) for part in parts
+        )
+        connection = self._connection
+        given = pa.RecordBatchReader.from_batches(schema, self._guarded(batches))
+        connection.register("parts", given)
+        counted = self._ask(lambda: connection.sql(_SUMS).to_arrow_reader(_COUNTS_AT_ONCE))
+        while (batch := self._ask(lambda: next(counted, None))) is not None:
+            yield as_block(*map(np.asarray, batch.columns))
+        connection.unregister("parts")
 
     def _guarded(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Remember what goes wrong while DuckDB pulls: it would wrap our error in its own."""
@@ -209,15 +272,6 @@ class DuckDbCounter(SqlCounter):
         except Exception as error:
             self._failure = self._failure or error
             raise
-
-    def _count(self, level: int, paths: NDArray[np.int32]) -> Iterator[ExactCounts]:
-        connection = self._connection
-        connection.register("survivors", survivors_table(paths))
-        text = f"{count_text('trajectories', 'survivors', level)} ORDER BY {', '.join(ORDER)}"
-        counted = self._ask(lambda: connection.sql(text).to_arrow_reader(_COUNTS_AT_ONCE))
-        while (batch := self._ask(lambda: next(counted, None))) is not None:
-            yield exact_counts(*map(np.asarray, batch.columns))
-        connection.unregister("survivors")
 
     def _ask(self, call: Callable[[], Any]) -> Any:
         """Call DuckDB so that Ctrl-C gets through, and its failures come in our words."""
@@ -231,6 +285,12 @@ class DuckDbCounter(SqlCounter):
             return str(self._failure)
         is_full = type(error).__name__ in ("OutOfMemoryException", "IOException")
         return _FULL if is_full or isinstance(self._failure, OSError | MemoryError) else _FAILED
+
+
+def as_block(*columns: NDArray[np.int64]) -> Block:
+    """A block of what DuckDB summed."""
+    number, cell, trajectories = columns
+    return number, cell, trajectories
 
 
 def _attach_text(file: Path) -> str:

@@ -2,7 +2,7 @@
 
 The choice changes how long a run takes and what it needs, never what it releases: every engine
 gives the noise the same exact counts in the same order. It is made before anything is charged or
-read, from public parameters and the size of the input's files, and is not part of a release.
+read, from what is asked for and the size of the input's files, and is not part of a release.
 """
 
 import os
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError, PathveilError, did_you_mean
 from pathveil.raw.database import TrajectoryDatabase
+from pathveil.raw.engines.batch_counter import BatchCounter
+from pathveil.raw.engines.memory_counter import MemoryTables
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
-from pathveil.raw.engines.sql_counter import SqlCounter
+from pathveil.raw.engines.protocol import TableCounter
 from pathveil.raw.reading import ReadingReport, Report, read
 from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe
 from pathveil.raw.sources.databases.addresses import file_of, named_database
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 AUTO, MEMORY, DUCKDB, SPARK = "auto", "memory", "duckdb", "spark"
 ENGINES: Final = (AUTO, MEMORY, DUCKDB, SPARK)
-Trajectories: TypeAlias = TrajectoryDatabase | SqlCounter
+Trajectories: TypeAlias = TrajectoryDatabase | BatchCounter
 
 # Bytes of memory that reading takes per byte of the files, about; all but CSV is compressed.
 _BYTES_PER_BYTE: Final = {
@@ -44,7 +45,7 @@ _SPILLED_PER_BYTE: Final = {".parquet": 0.5, ".pq": 0.5, ".csv": 0.125}
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine that can do what the parameters ask.
+    """An engine that is there.
 
     Attributes:
         name: "memory", "duckdb" or "spark".
@@ -64,7 +65,6 @@ class Engine:
         cls,
         name: str,
         source: Any,
-        parameters: Parameters,
         *,
         memory: str = DEFAULT_MEMORY,
         spill: str | os.PathLike[str] | None = None,
@@ -74,10 +74,10 @@ class Engine:
 
         "auto" takes Spark for a Spark DataFrame; DuckDB for Parquet or CSV files that would fill
         half of the machine's memory (24 bytes of memory per byte of Parquet, 4 per byte of CSV),
-        if DuckDB is installed and can do what is asked; else the memory engine.
+        if DuckDB is installed; else the memory engine.
 
         Raises:
-            ParameterError: if the engine can't do what the parameters ask.
+            ParameterError: if there is no such engine, or it can't be used here.
         """
         parse_memory(memory)
         if name not in ENGINES:
@@ -85,7 +85,7 @@ class Engine:
                 f"The engine is one of {', '.join(map(repr, ENGINES))}."
                 f"{did_you_mean(name, ENGINES)}"
             )
-        if isinstance(source, TrajectoryDatabase | SqlCounter):
+        if isinstance(source, TrajectoryDatabase | BatchCounter):
             name = _engine_of(source, name)
         elif is_spark_frame(source) or master is not None:
             if name not in (AUTO, SPARK):
@@ -97,9 +97,7 @@ class Engine:
                 "Python give a Spark DataFrame."
             )
         elif name == AUTO:
-            is_large = unsupported(parameters) is None and _is_large(source)
-            name = DUCKDB if is_large and _has_duckdb() else MEMORY
-        check_engine(name, parameters)
+            name = DUCKDB if _is_large(source) and _has_duckdb() else MEMORY
         if name == SPARK and master is not None:
             from pathveil.raw.engines.spark_session import check_cluster
 
@@ -115,7 +113,7 @@ class Engine:
         self,
         source: Any,
         universe: Any,
-        height: int,
+        height: int | None,
         reading: Reading | None = None,
         report: Report | None = None,
         *,
@@ -127,12 +125,12 @@ class Engine:
             source: trajectories that are read already; or as for `read_trajectories`; for Spark a
                 DataFrame, or with a master the address of a table (`spark_session.read_table`).
             universe: the public universe, or "discover".
-            height: h.
+            height: after how many visits trajectories may be cut; None if all are looked at.
             reading: how it is read; None if it is read already.
             report: called with what was dropped. Spark does not tell.
             inspect: whether to find out more to report, in a rehearsal.
         """
-        if isinstance(source, TrajectoryDatabase | SqlCounter):
+        if isinstance(source, TrajectoryDatabase | BatchCounter):
             yield source
             return
         if reading is None:
@@ -177,13 +175,13 @@ class Engine:
     def _duckdb(
         self,
         source: Any,
-        universe: Universe,
-        height: int,
+        universe: Universe | str,
+        height: int | None,
         reading: Reading,
         report: Report | None,
         *,
         inspect: bool,
-    ) -> Iterator[SqlCounter]:
+    ) -> Iterator[BatchCounter]:
         from pathveil.raw.engines.duckdb_counter import DuckDbCounter
 
         opened = _open(source, reading)
@@ -196,8 +194,8 @@ class Engine:
 
     @contextmanager
     def _spark(
-        self, source: Any, universe: Universe, height: int, reading: Reading
-    ) -> Iterator[SqlCounter]:
+        self, source: Any, universe: Universe | str, height: int | None, reading: Reading
+    ) -> Iterator[BatchCounter]:
         from pathveil.raw.engines.spark_counter import SparkCounter
         from pathveil.raw.engines.spark_session import opened_table
 
@@ -224,7 +222,14 @@ def _is_stream(source: str | os.PathLike[str]) -> bool:
 
 def is_read(source: Any) -> bool:
     """Whether these are trajectories already, and not where they are."""
-    return isinstance(source, TrajectoryDatabase | SqlCounter)
+    return isinstance(source, TrajectoryDatabase | BatchCounter)
+
+
+def table_counter(trajectories: Trajectories) -> TableCounter:
+    """What counts any tables of some trajectories."""
+    if isinstance(trajectories, TrajectoryDatabase):
+        return MemoryTables.of(trajectories)
+    return trajectories
 
 
 def _engine_of(trajectories: Trajectories, asked: str) -> str:
@@ -235,17 +240,6 @@ def _engine_of(trajectories: Trajectories, asked: str) -> str:
     return name
 
 
-def check_engine(name: str, parameters: Parameters) -> None:
-    """Refuse what an engine can't do, before anything is spent.
-
-    Raises:
-        ParameterError: if so.
-    """
-    problem = None if name == MEMORY else unsupported(parameters, name)
-    if problem is not None:
-        raise ParameterError(f"The engine {name!r} can't {problem}, or use the engine 'memory'.")
-
-
 def _check_spill(name: str, folder: Path | None, source: Any) -> None:
     from pathveil.raw.spilling import check_room, check_spill_folder
 
@@ -253,19 +247,6 @@ def _check_spill(name: str, folder: Path | None, source: Any) -> None:
         check_spill_folder(folder)
     if name == DUCKDB:
         check_room(folder, _weight(source, _SPILLED_PER_BYTE))
-
-
-def unsupported(parameters: Parameters, name: str = DUCKDB) -> str | None:
-    """What only the memory engine can do, if the parameters ask for it, and what to do instead."""
-    if name not in parameters.how.engines:
-        return f"do the method {parameters.method!r}; use the method 'full' or 'basic'"
-    if parameters.height_is_open:
-        return "choose the height; give a number"
-    if parameters.universe_is_open:
-        return "discover a universe; give a list of locations"
-    if parameters.taxonomy is not None:
-        return "count by zones; leave the taxonomy out"
-    return None
 
 
 def _as_report(dropped: "Dropped", plan: ReadingPlan) -> ReadingReport:

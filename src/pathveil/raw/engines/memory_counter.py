@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from pathveil.compiled import njit
 from pathveil.core.parameters import MAX_HEIGHT
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.raw.engines.protocol import ExactCounts, Survivors
+from pathveil.raw.engines.protocol import Cells, ExactCounts, Survivors, Tables
+from pathveil.statistics.statistic import Rows
+from pathveil.threads import in_threads
 from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import Universe
 
@@ -90,35 +92,32 @@ ONE_STEP = (1 << LEFT_BITS) - 1  # next + 1, left − 1
 MOST_CODES = 1 << 20
 
 
-class MemoryCounter:
-    """Counts a database that fits in memory. Satisfies `PrefixCounter`.
+class PrefixRuns:
+    """Counts the children of surviving nodes over trajectories in memory, level by level.
 
     Args:
-        database: the private trajectories.
+        offsets: int64; where each trajectory begins, and the end.
+        codes: int32; locations, or pairs of a slot and a location.
+        pairs: how many codes there are.
         taxonomy: the public zones, if survivors may be zones.
     """
 
-    def __init__(self, database: TrajectoryDatabase, taxonomy: Taxonomy | None = None) -> None:
-        self._database = database
+    def __init__(
+        self,
+        offsets: NDArray[np.int64],
+        codes: NDArray[np.int32],
+        pairs: int,
+        taxonomy: Taxonomy | None = None,
+    ) -> None:
         self._taxonomy = taxonomy
-        self._rows = _first_rows(database.offsets)
-        self._runs = np.array([0, len(database)], dtype=np.int64)
+        self._rows = _first_rows(offsets)
+        self._runs = np.array([0, len(offsets) - 1], dtype=np.int64)
         self._run_node = np.zeros(1, dtype=np.int64)
-        self._codes, self._code_of_rank = _ranked(database)
-        size = database.pairs if self._code_of_rank is None else len(self._code_of_rank)
+        self._codes, self._code_of_rank = _ranked(codes, pairs)
+        size = pairs if self._code_of_rank is None else len(self._code_of_rank)
         zones = 0 if taxonomy is None else len(taxonomy)
         self._slot = np.zeros(size + zones, dtype=np.int64)
         self._counted: _Counted | None = None
-
-    @property
-    def universe(self) -> Universe:
-        """The public universe."""
-        return self._database.universe
-
-    @property
-    def max_trajectories_per_unit(self) -> int:
-        """The contribution bound c that the database was built with."""
-        return self._database.max_trajectories_per_unit
 
     def count_children(self, survivors: Survivors) -> Iterator[ExactCounts]:
         """The non-empty children of the survivors and their exact counts, in one block."""
@@ -166,6 +165,73 @@ class MemoryCounter:
         return _Counted(run, label, ExactCounts(self._run_node[run], code, count), last.column)
 
 
+class MemoryCounter(PrefixRuns):
+    """Counts a database that fits in memory. Satisfies `PrefixCounter`.
+
+    Args:
+        database: the private trajectories.
+        taxonomy: the public zones, if survivors may be zones.
+    """
+
+    def __init__(self, database: TrajectoryDatabase, taxonomy: Taxonomy | None = None) -> None:
+        super().__init__(database.offsets, database.codes, database.pairs, taxonomy)
+        self._database = database
+
+    @property
+    def universe(self) -> Universe:
+        """The public universe."""
+        return self._database.universe
+
+    @property
+    def max_trajectories_per_unit(self) -> int:
+        """The contribution bound c that the database was built with."""
+        return self._database.max_trajectories_per_unit
+
+
+class MemoryTables:
+    """Counts tables of trajectories that fit in memory. Satisfies `TableCounter`.
+
+    Args:
+        rows: the private trajectories.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    @classmethod
+    def of(cls, database: TrajectoryDatabase) -> "MemoryTables":
+        """All of a database."""
+        is_timed = database.time_grid is not None
+        size = len(database.universe)
+        return cls(rows_of(database.offsets, database.codes, size, is_timed=is_timed))
+
+    def among(self, candidates: NDArray[np.int64]) -> "MemoryTables":
+        """The same trajectories, seen from some candidates."""
+        return MemoryTables(self._rows.among(candidates))
+
+    def count_tables(self, tables: Tables) -> Iterator[Iterator[Cells]]:
+        """Each table in one block; they are counted in threads."""
+        for cells in in_threads(
+            lambda table: tables.count(self._rows, table), range(len(tables.sizes))
+        ):
+            yield iter((cells,))
+
+
+def rows_of(
+    offsets: NDArray[np.int64], codes: NDArray[np.integer], size: int, *, is_timed: bool
+) -> Rows:
+    """Trajectories as statistics see them; ``codes`` are slot · ``size`` + location if timed."""
+    if not is_timed:
+        return Rows(offsets, codes.astype(np.int32, copy=False), size)
+    slots, locations = np.divmod(codes, codes.dtype.type(max(size, 1)))
+    return Rows(
+        offsets,
+        locations.astype(np.int32, copy=False),
+        size,
+        slots.astype(np.int32, copy=False),
+    )
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class _Counted:
     """The level that was counted last.
@@ -184,12 +250,12 @@ class _Counted:
 
 
 def _ranked(
-    database: TrajectoryDatabase,
+    codes: NDArray[np.int32], pairs: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
     """The visits' codes, and None; or their ranks among those that occur, and the code of each."""
-    if database.pairs <= MOST_CODES:
-        return database.codes, None
-    occurring, ranks = np.unique(database.codes, return_inverse=True)
+    if pairs <= MOST_CODES:
+        return codes, None
+    occurring, ranks = np.unique(codes, return_inverse=True)
     return ranks.astype(np.int32), occurring
 
 

@@ -1,12 +1,18 @@
-"""What an engine must do: count the non-empty children of the nodes that survived a level."""
+"""What an engine must do: count tables, and the children of nodes, in passes over trajectories.
 
-from collections.abc import Iterable, Iterator
+A table is whatever a function of one trajectory counts: the cells that a trajectory adds to are
+found by the same compiled code everywhere, and all that an engine does by itself is to sum. So a
+new table needs nothing from any engine.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.statistics.statistic import Rows
 from pathveil.universe.universe import Universe
 
 
@@ -58,8 +64,7 @@ class Survivors:
 
     With a taxonomy a survivor can be a zone, code |L| + z. It holds the trajectories of its parent
     that go on to a location of the zone that is not itself a survivor under that parent: so each
-    trajectory still is in at most one survivor. An engine that can't do that raises ParameterError
-    when it is made with a taxonomy.
+    trajectory still is in at most one survivor.
     """
 
     parent: NDArray[np.int64]
@@ -92,5 +97,43 @@ class PrefixCounter(Protocol):
 
         In blocks of any size, which follow each other in the order of `ExactCounts`. They have
         to be taken, all or none, before the next level is asked for.
+        """
+        ...
+
+
+Cells = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Occupied cells of a table, ascending, each once, and their exact counts. Private."""
+
+
+class Tables(Protocol):
+    """Some tables that are counted together: public choices only, sent to a cluster's workers.
+
+    A count is a sum over trajectories of what each adds by itself. So the counts of some whole
+    trajectories, and those of all others, add up to the counts of all: an engine may cut its data
+    between any two trajectories, and nowhere else.
+    """
+
+    @property
+    def sizes(self) -> Sequence[int]:
+        """How many cells each table has."""
+        ...
+
+    def count(self, rows: Rows, table: int) -> Cells:
+        """What some whole trajectories add to the cells of one table."""
+        ...
+
+
+class TableCounter(Protocol):
+    """An engine that counts any tables, in one pass over the trajectories."""
+
+    def among(self, candidates: NDArray[np.int64]) -> "TableCounter":
+        """The same trajectories, seen from some candidates."""
+        ...
+
+    def count_tables(self, tables: Tables) -> Iterator[Iterator[Cells]]:
+        """For each table, in their order, its occupied cells in ascending order and their counts.
+
+        In blocks of any size. Those of a table have to be taken before the next table is asked
+        for: neither a table nor all of them have to fit into memory.
         """
         ...

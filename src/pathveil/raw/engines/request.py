@@ -14,7 +14,6 @@ from pathveil.core.budget import Budget
 from pathveil.core.parameters import Parameters
 from pathveil.core.preparations import DISCOVER
 from pathveil.errors import ParameterError
-from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.engine import AUTO, Engine, Trajectories, is_read
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY
 from pathveil.raw.observed import is_observed
@@ -92,9 +91,7 @@ class Request:
             time_grid=grid,
             **choices,
         )
-        chosen = Engine.choose(
-            engine, source, parameters, memory=memory, spill=spill, master=master
-        )
+        chosen = Engine.choose(engine, source, memory=memory, spill=spill, master=master)
         return cls(source, universe, reading, parameters, chosen, said, lines)
 
     def checked(self) -> "Request":
@@ -113,7 +110,11 @@ class Request:
         self, report: Report | None = None, *, inspect: bool = False
     ) -> Iterator[Trajectories]:
         """Read the trajectories, and forget them when the block ends, well or not."""
-        height = self.parameters.height
+        asked = self.parameters
+        # Nothing looks at more of a trajectory than the height of its tree, unless locations that
+        # are not named are still to be left out.
+        is_whole = asked.how.has_tables or asked.universe_is_open
+        height = None if is_whole else asked.height
         with self.engine.open(
             self.source, self.universe, height, self.reading, report, inspect=inspect
         ) as opened:
@@ -125,8 +126,7 @@ def _facts(source: Any, universe: object, reading: Reading | None) -> tuple[int 
     if is_read(source):
         if universe is not None or reading is not None:
             raise ParameterError("These trajectories are read already: leave the columns out.")
-        is_open = isinstance(source, TrajectoryDatabase) and is_observed(source)
-        size = None if is_open else len(source.universe)
+        size = None if is_observed(source.universe) else len(source.universe)
         return size, source.max_trajectories_per_unit, source.time_grid
     if reading is None or (universe != DISCOVER and not isinstance(universe, Universe)):
         raise ParameterError(

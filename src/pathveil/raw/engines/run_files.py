@@ -71,7 +71,7 @@ class RunFiles:
             for file in np.flatnonzero(np.diff(starts)).tolist():
                 start, stop = starts[file : file + 2].tolist()
                 with (self._folder / f"{file:03d}.runs").open("ab") as sink:
-                    sink.write(_sealed(batch.slice(start, stop - start).serialize()))
+                    sink.write(sealed(batch.slice(start, stop - start).serialize()))
 
     def paths(self) -> Iterator[Path]:
         """The files, each of which has all runs of its units. Who reads one removes it."""
@@ -111,17 +111,28 @@ def _batches(path: Path, schema: Any) -> Iterator[Any]:
     """What was written to a file, piece by piece."""
     import pyarrow as pa
 
+    for piece in sealed_pieces(path):
+        yield pa.ipc.read_record_batch(pa.ipc.read_message(unsealed(piece)), schema)
+
+
+def sealed(piece: Any) -> bytes:
+    """A piece as it may be written: encrypted, with its length before it."""
+    nonce = os.urandom(_NONCE)
+    written: bytes = nonce + _cipher().encrypt(nonce, memoryview(piece).cast("B"), None)
+    return len(written).to_bytes(_SIZE, "little") + written
+
+
+def sealed_pieces(path: Path) -> Iterator[bytes]:
+    """The pieces of a file, still encrypted, so that threads can share that work."""
     with path.open("rb") as file:
         while size := file.read(_SIZE):
-            piece = file.read(int.from_bytes(size, "little"))
-            message = pa.ipc.read_message(_cipher().decrypt(piece[:_NONCE], piece[_NONCE:], None))
-            yield pa.ipc.read_record_batch(message, schema)
+            yield file.read(int.from_bytes(size, "little"))
 
 
-def _sealed(piece: Any) -> bytes:
-    nonce = os.urandom(_NONCE)
-    sealed: bytes = nonce + _cipher().encrypt(nonce, memoryview(piece).cast("B"), None)
-    return len(sealed).to_bytes(_SIZE, "little") + sealed
+def unsealed(piece: bytes) -> bytes:
+    """What was written; a piece that was changed or cut does not pass."""
+    content: bytes = _cipher().decrypt(piece[:_NONCE], piece[_NONCE:], None)
+    return content
 
 
 @cache

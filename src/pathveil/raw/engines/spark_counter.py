@@ -1,42 +1,36 @@
 """The distributed engine: Apache Spark 4, through DataFrames and SQL.
 
 Workers code the rows of a DataFrame (`steps`, in Python beside each executor, so pathveil must be
-installed there), Spark shuffles them by unit and sorts each partition, workers bound the units of
-a partition (`steps` again) into rows with one column per level, and `sql_counter` counts these
-level by level, by the same text as DuckDB. Only counts of the children of surviving nodes come to
-the driver, in blocks of bounded size; no row ever does.
+installed there), Spark shuffles them by unit and sorts each partition, and workers bound the units
+of a partition (`steps` again) into batches of trajectories, which they keep. A pass counts batch by
+batch, in Python beside each executor (`batches`), and Spark adds up. Only the counts of tables come
+to the driver, sorted and in blocks of bounded size; no row ever does. If the universe is yet to be
+discovered, so do the labels that occur, each once.
 
 What a lost worker held is computed again from the source: every step is a function of the rows it
 is given, with ties broken by their contents.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from secrets import token_hex
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pathveil.errors import InputError
-from pathveil.raw.engines.protocol import ExactCounts
+from pathveil.raw.engines.batch_counter import BatchCounter
+from pathveil.raw.engines.batches import Block, SmallSums, SortedSums, View, packed
+from pathveil.raw.engines.protocol import Cells, Tables
 from pathveil.raw.engines.spark_session import ask_spark, tell_spark
-from pathveil.raw.engines.sql_counter import (
-    ORDER,
-    SqlCounter,
-    count_text,
-    exact_counts,
-    survivors_table,
-)
 from pathveil.raw.engines.visit_runs import (
     RunForm,
+    as_binary,
     complete_units,
     read_runs,
-    wide_schema,
     write_runs,
-    write_wide,
 )
+from pathveil.raw.observed import ObservedUniverse, labels_of
 from pathveil.raw.reading_plan import ReadingPlan
 from pathveil.raw.sources.arrow_table import table_pieces
 from pathveil.raw.sources.columns import Columns
@@ -45,32 +39,37 @@ from pathveil.raw.sources.spark_table import SparkTable
 from pathveil.raw.steps import VisitSteps
 
 _TYPES: Final = {"binary": "binary", "int64": "bigint", "int32": "int"}
-_FETCHED_AT_ONCE: Final = 1 << 17  # counts, of 20 bytes
+_FETCHED_AT_ONCE: Final = 1 << 17  # counts, of 24 bytes
+_SUMMED_AT_ONCE: Final = 1 << 14  # cells of a table that a worker sums in an array
+_ORDER: Final = ("number", "cell")
 _UNREADABLE: Final = "The rows of the table can't be read."
 
 
-class SparkCounter(SqlCounter):
-    """Counts a Spark DataFrame. Satisfies `PrefixCounter`; close it, or use it in a ``with``.
+class SparkCounter(BatchCounter):
+    """Counts a Spark DataFrame. Satisfies `TableCounter`; close it, or use it in a ``with``.
 
     Args:
         source: the DataFrame.
         plan: how its rows are read.
-        height: h, the number of levels.
+        height: after how many visits trajectories are cut, if nothing looks further; else None.
 
     Raises:
         ParameterError: if the order of the rows would decide: a DataFrame has none.
         InputError: if a column's type can't be read.
     """
 
-    def __init__(self, source: SparkTable, plan: ReadingPlan, height: int) -> None:
+    def __init__(self, source: SparkTable, plan: ReadingPlan, height: int | None) -> None:
         super().__init__(plan, height)
         source.check(plan.columns)
         form = RunForm.of(source, plan)
-        steps = VisitSteps.of(plan)
         self._session = source.frame.sparkSession
-        self._name = f"pathveil_{token_hex(8)}"
-        self._views: set[str] = set()
         self._kept: Any = None
+        universe = plan.universe
+        if isinstance(universe, str):
+            labels = ask_spark(self._session, lambda: _labels(source.frame, plan.columns))
+            universe = ObservedUniverse(labels)
+        self._over(universe)
+        steps = VisitSteps.of(replace(plan, universe=universe))
         ask_spark(self._session, lambda: self._prepare(source.frame, plan.columns, steps, form))
 
     @property
@@ -79,41 +78,38 @@ class SparkCounter(SqlCounter):
         return "spark"
 
     def close(self) -> None:
-        """Forget the tables of this run. Safe to call twice."""
-        views, self._views = self._views, set()
+        """Forget the batches of this run. Safe to call twice."""
         kept, self._kept = self._kept, None
-
-        def forget() -> None:
-            for view in views:
-                self._session.catalog.dropTempView(view)
-            if kept is not None:
-                kept.unpersist()
-
-        tell_spark(forget)  # a session that is gone has forgotten them already
+        if kept is not None:
+            tell_spark(kept.unpersist)  # a session that is gone has forgotten them already
 
     def _prepare(self, frame: Any, columns: Columns, steps: VisitSteps, form: RunForm) -> None:
-        """Say how the table of trajectories is made; Spark makes it when it is first counted."""
+        """Say how the batches of trajectories are made; Spark makes them for the first pass."""
         encode = _Encode(columns, steps, form)
         bound = _Bound(steps, form, len(self.universe), self.height)
         # A number of partitions of our own: Spark may then neither merge nor split them, and to
         # split one would be to take a unit for two.
         partitions = int(self._session.conf.get("spark.sql.shuffle.partitions"))
-        names = [f"`{name.replace('`', '``')}`" for name in columns.used]
         from pyspark import StorageLevel
 
         trajectories = (
-            frame.select(*names)
+            _selected(frame, columns)
             .mapInArrow(encode, _as_spark(form.schema))
             .repartition(partitions, "unit")
             .sortWithinPartitions(*form.sort_keys)
-            .mapInArrow(bound, _as_spark(wide_schema(self.height)))
+            .mapInArrow(bound, "batch binary")
         )
         self._kept = trajectories.persist(StorageLevel.MEMORY_AND_DISK)
-        self._show(self._kept, "trajectories")
 
-    def _count(self, level: int, paths: NDArray[np.int32]) -> Iterator[ExactCounts]:
+    def count_tables(self, tables: Tables) -> Iterator[Iterator[Cells]]:
+        """One pass over the batches, wherever they are."""
+        sums = SortedSums(self._sums(tables))
+        for table in range(len(tables.sizes)):
+            yield sums.of(table)
+
+    def _sums(self, tables: Tables) -> Iterator[Block]:
         ask = partial(ask_spark, self._session)
-        counts = ask(lambda: self._counts(level, paths))
+        counts = ask(lambda: self._counts(tables))
         blocks = None
         try:
             total = ask(counts.count)
@@ -122,31 +118,36 @@ class SparkCounter(SqlCounter):
             for number in range(ranges):
                 fetched = blocks.where(f"part = {number}")
                 for row in sorted(ask(fetched.collect), key=lambda row: row.number):
-                    block = exact_counts(*_unpack(row.block))
-                    total -= len(block.count)
+                    block = _unpack(row.block)
+                    total -= len(block[0])
                     yield block
             if total:
-                raise InputError("Spark lost some of the counts of a level on the way.")
+                raise InputError("Spark lost some of the counts of a pass on the way.")
         finally:
             kept = [frame for frame in (counts, blocks) if frame is not None]
             tell_spark(lambda: [frame.unpersist() for frame in kept])
 
-    def _counts(self, level: int, paths: NDArray[np.int32]) -> Any:
-        """The counts of a level, in no order, where the workers keep them."""
+    def _counts(self, tables: Tables) -> Any:
+        """The counts of all tables, in no order, where the workers keep them."""
         from pyspark import StorageLevel
-        from pyspark.sql.functions import broadcast
+        from pyspark.sql.functions import sum as added
 
-        survivors = self._session.createDataFrame(survivors_table(paths))
-        # However many they are: sorting all trajectories to meet them would cost more.
-        self._show(broadcast(survivors), "survivors")
-        text = count_text(f"{self._name}_trajectories", f"{self._name}_survivors", level)
-        return self._session.sql(text).persist(StorageLevel.MEMORY_AND_DISK)
+        parts = self._kept.mapInArrow(
+            _Count(tables, self._view), "number bigint, cell bigint, trajectories bigint"
+        )
+        summed = parts.groupBy(*_ORDER).agg(added("trajectories").alias("trajectories"))
+        return summed.persist(StorageLevel.MEMORY_AND_DISK)
 
-    def _show(self, frame: Any, name: str) -> None:
-        """Give a table a name that the text can use."""
-        view = f"{self._name}_{name}"
-        frame.createOrReplaceTempView(view)
-        self._views.add(view)
+
+def _selected(frame: Any, columns: Columns) -> Any:
+    return frame.select(*(f"`{name.replace('`', '``')}`" for name in columns.used))
+
+
+def _labels(frame: Any, columns: Columns) -> list[str]:
+    """All labels that occur, in the order of their bytes: private, for discovery only."""
+    found = _selected(frame, columns).mapInArrow(_Labels(columns), "label binary").distinct()
+    labels = sorted(bytes(row.label) for row in found.collect())
+    return [label.decode("utf-8") for label in labels]
 
 
 def _in_order(counts: Any, ranges: int) -> Any:
@@ -161,8 +162,8 @@ def _in_order(counts: Any, ranges: int) -> Any:
     from pyspark import StorageLevel
     from pyspark.sql.functions import spark_partition_id
 
-    spread = counts.repartitionByRange(ranges, *ORDER) if ranges > 1 else counts.coalesce(1)
-    in_order = spread.sortWithinPartitions(*ORDER).withColumn("part", spark_partition_id())
+    spread = counts.repartitionByRange(ranges, *_ORDER) if ranges > 1 else counts.coalesce(1)
+    in_order = spread.sortWithinPartitions(*_ORDER).withColumn("part", spark_partition_id())
     blocks = in_order.mapInArrow(_pack, "part int, number int, block binary")
     return blocks.persist(StorageLevel.MEMORY_AND_DISK) if ranges > 1 else blocks
 
@@ -195,12 +196,57 @@ class _Bound:
     steps: VisitSteps
     form: RunForm
     universe_size: int
-    height: int
+    height: int | None
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
         for table in complete_units(batches):
             visits = read_runs(table, self.form, hashed=self.steps.is_sample)
-            yield write_wide(self.steps.bound(visits, self.universe_size), self.height)
+            for batch in packed(self.steps.bound(visits, self.universe_size), self.height):
+                yield pa.RecordBatch.from_arrays([pa.array([batch], pa.binary())], ["batch"])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Labels:
+    """Runs on a worker: the distinct labels of rows of the source."""
+
+    columns: Columns
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for piece in table_pieces(pa.Table.from_batches([batch]), self.columns):
+                labels = attempt(lambda piece=piece: labels_of(piece()), _UNREADABLE)  # type: ignore[misc]
+                yield pa.RecordBatch.from_arrays([as_binary(labels)], ["label"])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Count:
+    """Runs on a worker: batches of trajectories into what they add to some tables."""
+
+    tables: Tables
+    view: View
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        small = SmallSums(self.tables.sizes, _SUMMED_AT_ONCE)
+        for batch in batches:
+            for value in batch.column("batch"):
+                counted = self.view.counted(value.as_buffer(), self.tables)
+                for table, cells in small.add(counted):
+                    yield _parts(table, cells)
+        for table in range(len(self.tables.sizes)):
+            if table in small:
+                yield _parts(table, small.cells(table))
+
+
+def _parts(table: int, cells: Cells) -> Any:
+    import pyarrow as pa
+
+    columns = (np.full(len(cells[0]), table, dtype=np.int64), *cells)
+    names = [*_ORDER, "trajectories"]
+    return pa.RecordBatch.from_arrays(list(map(pa.array, columns)), names)
 
 
 def _pack(batches: Iterator[Any]) -> Iterator[Any]:
@@ -210,8 +256,7 @@ def _pack(batches: Iterator[Any]) -> Iterator[Any]:
     for number, batch in enumerate(batches):
         if batch.num_rows:
             columns = [np.asarray(column) for column in batch.columns[:3]]
-            kinds = ("<i8", "<i4", "<i8")
-            parts = [a.astype(kind).tobytes() for a, kind in zip(columns, kinds, strict=True)]
+            parts = [column.astype("<i8").tobytes() for column in columns]
             row = {"part": [batch.column("part")[0].as_py()], "number": [number]}
             schema = pa.schema(
                 [("part", pa.int32()), ("number", pa.int32()), ("block", pa.binary())]
@@ -219,13 +264,9 @@ def _pack(batches: Iterator[Any]) -> Iterator[Any]:
             yield pa.RecordBatch.from_pydict(row | {"block": [b"".join(parts)]}, schema)
 
 
-def _unpack(block: bytes) -> tuple[Any, ...]:
-    size = len(block) // 20
-    return (
-        np.frombuffer(block, "<i8", size),
-        np.frombuffer(block, "<i4", size, offset=8 * size),
-        np.frombuffer(block, "<i8", size, offset=12 * size),
-    )
+def _unpack(block: bytes) -> Block:
+    numbers, cells, counts = np.frombuffer(block, "<i8").astype(np.int64).reshape(3, -1)
+    return numbers, cells, counts
 
 
 def _as_spark(schema: Any) -> str:

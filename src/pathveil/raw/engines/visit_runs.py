@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import InputError
-from pathveil.raw.bounding import BoundedTrajectories, Visits
+from pathveil.raw.bounding import Visits
 from pathveil.raw.reading_plan import ReadingPlan
 from pathveil.raw.sources.encoding import EncodedPiece
 from pathveil.raw.sources.raw_rows import Source
@@ -97,12 +97,12 @@ def write_runs(piece: EncodedPiece, form: RunForm) -> Any:
     import pyarrow as pa
 
     runs = np.arange(len(piece.unit), dtype=np.int64)
-    columns = {"unit": _binary(copied(piece.unit, runs))}
+    columns = {"unit": as_binary(copied(piece.unit, runs))}
     if form.has_forms:
         forms = np.zeros(len(runs), np.uint64) if piece.unit_forms is None else piece.unit_forms
         columns["form"] = pa.array(forms.view(np.int64))
     if piece.trajectory is not None:
-        columns["trip"] = _binary(copied(piece.trajectory, runs))
+        columns["trip"] = as_binary(copied(piece.trajectory, runs))
     records = np.empty(len(piece.location), dtype=form.record)
     records["location"] = piece.location
     if piece.order is not None and form.is_ordered:
@@ -110,7 +110,7 @@ def write_runs(piece: EncodedPiece, form: RunForm) -> Any:
         if form.has_rest:
             records["rest"] = 0 if piece.order.rest is None else piece.order.rest
     starts = piece.run_starts * form.record.itemsize
-    columns["visits"] = _binary(Texts.from_offsets(starts, records.view(np.uint8)))
+    columns["visits"] = as_binary(Texts.from_offsets(starts, records.view(np.uint8)))
     arrays = [columns[name] for name in form.schema.names]
     return pa.RecordBatch.from_arrays(arrays, schema=form.schema)
 
@@ -167,26 +167,6 @@ def read_runs(table: Any, form: RunForm, *, hashed: bool) -> Visits:
     )
 
 
-def wide_schema(height: int) -> Any:
-    """Trajectories with a column per level: l1, l2 … l⟨height⟩, -1 where it has ended."""
-    import pyarrow as pa
-
-    return pa.schema([(f"l{level}", pa.int32()) for level in range(1, height + 1)])
-
-
-def write_wide(bounded: BoundedTrajectories, height: int) -> Any:
-    """Trajectories, cut after ``height`` locations, as an Arrow batch."""
-    import pyarrow as pa
-
-    lengths = np.diff(bounded.offsets)
-    padded = np.append(bounded.codes, np.int32(-1))
-    columns = []
-    for level in range(height):
-        at = np.where(level < lengths, bounded.offsets[:-1] + level, len(bounded.codes))
-        columns.append(padded[at])
-    return pa.RecordBatch.from_arrays(list(map(pa.array, columns)), schema=wide_schema(height))
-
-
 def _trajectories(table: Any, form: RunForm) -> NDArray[np.int32] | None:
     """The rank of each run's trajectory; None if a unit has only one."""
     if form.rows_are_trajectories:
@@ -226,7 +206,7 @@ def _span(texts: Texts) -> slice:
     return slice(int(texts.starts[0]), int(texts.stops[-1])) if len(texts) else slice(0, 0)
 
 
-def _binary(texts: Texts) -> Any:
+def as_binary(texts: Texts) -> Any:
     """Texts that lie one after the other as an Arrow array of bytes."""
     import pyarrow as pa
 

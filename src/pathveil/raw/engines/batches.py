@@ -1,0 +1,169 @@
+"""Bounded trajectories in batches: packed for a disk or a shuffle, unpacked for one pass.
+
+A batch is one string of bytes that holds some whole trajectories. What a pass makes of it, the
+counts of its tables, is found by the same code as in memory; an engine out of core or on a cluster
+keeps the bytes, and adds up the counts.
+
+No trajectory is ever in two batches, and a batch that is not whole is refused: half a trajectory
+would be counted as one of its own, and its unit would have more than its share.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.raw.bounding import BoundedTrajectories
+from pathveil.raw.engines.memory_counter import rows_of
+from pathveil.raw.engines.protocol import Cells, Tables
+from pathveil.raw.observed import recoded
+from pathveil.statistics.statistic import Rows
+
+MOST_VISITS = 1 << 19  # of a batch, about, if it has more than one trajectory
+_HEADER: Final = 2  # whole numbers of 8 bytes: how many trajectories, how many bytes a code has
+
+
+def packed(bounded: BoundedTrajectories, height: int | None) -> Iterator[bytes]:
+    """Trajectories as batches; cut after ``height`` visits, if nothing looks further."""
+    offsets = bounded.offsets
+    codes: NDArray[np.integer] = bounded.codes
+    if height is not None:
+        offsets, codes = _cut(offsets, codes, height)
+    # Trajectories weigh something, too: there may be any number of empty ones.
+    weight = offsets[:-1] + np.arange(len(offsets) - 1)
+    ends = np.arange(MOST_VISITS, int(weight[-1]) + 1 if len(weight) else 0, MOST_VISITS)
+    bounds = np.unique([0, *np.searchsorted(weight, ends), len(weight)])
+    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        lengths = np.diff(offsets[first : last + 1]).astype("<i4")
+        part = codes[offsets[first] : offsets[last]]
+        header = np.array([last - first, part.itemsize], dtype="<i8")
+        yield b"".join((header.tobytes(), lengths.tobytes(), part.tobytes()))
+
+
+def unpacked(pack: bytes | memoryview) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
+    """The offsets and codes of a batch.
+
+    Raises:
+        RuntimeError: if it is not whole.
+    """
+    rows, size = np.frombuffer(pack, "<i8", _HEADER).tolist()
+    start = _HEADER * 8
+    lengths = np.frombuffer(pack, "<i4", rows, offset=start)
+    offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)))
+    start += lengths.nbytes
+    if len(pack) != start + size * int(offsets[-1]):
+        raise RuntimeError("a batch of trajectories is not whole")
+    # A copy: compiled code would be compiled once more for what can't be written.
+    return offsets, np.frombuffer(pack, f"<i{size}", offset=start).copy()
+
+
+def _cut(
+    offsets: NDArray[np.int64], codes: NDArray[np.integer], height: int
+) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
+    lengths = np.diff(offsets)
+    if not len(lengths) or lengths.max() <= height:
+        return offsets, codes
+    place = np.arange(len(codes)) - np.repeat(offsets[:-1], lengths)
+    kept = np.concatenate(([0], np.cumsum(np.minimum(lengths, height))))
+    return kept, codes[place < height]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """How batches are seen; all of it is public, but the size of a universe that is yet unknown.
+
+    Attributes:
+        size: |L| of the packed codes.
+        is_timed: whether they are pairs of a slot and a location.
+        named: which locations are left, in their new order, once they were discovered.
+        candidates: from which they are seen, once these were chosen.
+    """
+
+    size: int
+    is_timed: bool
+    named: NDArray[np.int64] | None = None
+    candidates: NDArray[np.int64] | None = None
+
+    def among(self, candidates: NDArray[np.int64]) -> "View":
+        """The same, from some candidates."""
+        return replace(self, candidates=candidates)
+
+    def rows(self, pack: bytes | memoryview) -> Rows:
+        """The trajectories of a batch."""
+        offsets, codes = unpacked(pack)
+        size = self.size
+        if self.named is not None:
+            offsets, codes = recoded(offsets, codes, size, self.named)
+            size = len(self.named)
+        rows = rows_of(offsets, codes, size, is_timed=self.is_timed)
+        return rows if self.candidates is None else rows.among(self.candidates)
+
+    def counted(self, pack: bytes | memoryview, tables: Tables) -> list[Cells]:
+        """What a batch adds to each table."""
+        rows = self.rows(pack)
+        return [tables.count(rows, table) for table in range(len(tables.sizes))]
+
+
+class SmallSums:
+    """The sums of those tables that are small enough for an array each.
+
+    Args:
+        sizes: of all tables.
+        most: how many cells a small table has at most.
+    """
+
+    def __init__(self, sizes: Sequence[int], most: int) -> None:
+        self._sums = {
+            table: np.zeros(size, dtype=np.int64)
+            for table, size in enumerate(sizes)
+            if size <= most
+        }
+
+    def __contains__(self, table: int) -> bool:
+        return table in self._sums
+
+    def add(self, parts: Sequence[Cells]) -> Iterator[tuple[int, Cells]]:
+        """Add what a batch adds; gives back what it adds to the large tables."""
+        for table, (cells, counts) in enumerate(parts):
+            if table in self._sums:
+                self._sums[table][cells] += counts  # each cell is there once
+            elif len(cells):
+                yield table, (cells, counts)
+
+    def cells(self, table: int) -> Cells:
+        """The occupied cells of a small table, and their sums."""
+        counts = self._sums[table]
+        occupied = np.flatnonzero(counts)
+        return occupied, counts[occupied]
+
+
+Block = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""Tables, cells and counts, by (table, cell)."""
+
+
+class SortedSums:
+    """Sums that an engine sorted by (table, cell), in blocks, as one stream for each table.
+
+    Args:
+        blocks: as they come.
+    """
+
+    def __init__(self, blocks: Iterator[Block]) -> None:
+        self._blocks = (block for block in blocks if len(block[0]))
+        self._block: Block | None = next(self._blocks, None)  # so that all is counted by now
+
+    def of(self, table: int) -> Iterator[Cells]:
+        """The stream of a table; those of smaller ones must have been taken."""
+        while self._block is not None:
+            tables, cells, counts = self._block
+            if tables[0] < table:
+                raise RuntimeError("an engine gave the counts of a table too late")
+            end = int(np.searchsorted(tables, table, side="right"))
+            if end:
+                yield cells[:end], counts[:end]
+            if end < len(tables):
+                self._block = tables[end:], cells[end:], counts[end:]
+                return
+            self._block = next(self._blocks, None)
