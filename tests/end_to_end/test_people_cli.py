@@ -1,9 +1,13 @@
 """People with many trips, a height to be chosen and an unknown universe, from the command line."""
 
+import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from pathveil.gate import randomness
 from pathveil.release.bundle import read_release
 
 PEOPLE, TRIPS = 400, 6
@@ -239,6 +243,36 @@ def test_a_person_whose_id_is_written_in_seven_ways_contributes_once(folder, pat
     assert "forms too many" not in told.err
     said = [" ".join(read_release(name).rules) for name in ("one", "seven")]
     assert ["every character" in rules for rules in said] == [False, True]
+
+
+@pytest.mark.parametrize("method", ["full", "calibrated"])
+def test_how_many_forms_were_merged_stays_out_of_the_bundle(folder, pathveil, monkeypatch, method):
+    """Two files in which the same people do the same; in one of them, ids have several forms.
+
+    With the same noise every byte of the two bundles, and all of stdout, is the same: the number is
+    told to the curator, on stderr, and nowhere else.
+    """
+    (folder / "stops.csv").write_text("location\nA\nB\n")
+    people = range(1, 61)
+    rows = [(card, seq, stop) for card in people for seq, stop in enumerate("ABAB")]
+    choices = ["--epsilon", "8", "--height", "2", "--method", method]
+    bundles, told = [], []
+    for forms in (["{}"], FORMS):
+        written = [
+            f"{forms[seq % len(forms)].format(card)},{seq},{stop}" for card, seq, stop in rows
+        ]
+        (folder / "taps.csv").write_text("\n".join(["card,seq,stop", *written]) + "\n")
+        noise = np.random.default_rng(5)  # noqa: TID251
+        monkeypatch.setattr(randomness, "os", SimpleNamespace(urandom=noise.bytes))
+        result = pathveil("publish", "taps.csv", *VISITS, *STOPS, *choices, "--out", "out")
+        assert result.code == 0, result
+        bundles.append({path.name: path.read_bytes() for path in Path("out").iterdir()})
+        told.append(result)
+        shutil.rmtree("out")
+    assert bundles[0] == bundles[1]
+    assert told[0].out == told[1].out
+    assert "forms too many" not in told[0].err
+    assert f"{3 * len(people)} forms too many" in told[1].err
 
 
 def test_the_text_of_units_is_checked_before_anything_is_read(refuses, folder):

@@ -4,8 +4,11 @@ Each test here once failed. A pair of inputs differs in one unit's rows; what is
 the real code makes of all other units.
 """
 
+import os
 from collections import Counter
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pathveil.publishing import publish
@@ -120,3 +123,22 @@ def test_what_a_unit_introduces_is_bounded_first(tmp_path, cap):
     rules = {"split": "day", "max_trajectories_per_unit": cap}
     db = read_trajectories(write_csv(tmp_path / "rows.csv", rows), "discover", **ROLES, **rules)
     assert db.universe.labels == tuple(f"{day:02d}" for day in range(1, cap + 1))
+
+
+@pytest.mark.parametrize("name", [b"who=\xff", b"who=%FF", b"who=", b"who=x\n", b"who=%00"])
+def test_the_name_of_one_units_folder_stops_nothing(tmp_path, name):
+    """In a table that is partitioned by people, the names of folders are values like others."""
+
+    def write(folder):
+        path = os.path.join(os.fsencode(tmp_path), folder)  # noqa: PTH118  (which takes no bytes)
+        os.mkdir(path)  # noqa: PTH102
+        with open(os.path.join(path, b"0.parquet"), "wb") as file:  # noqa: PTH118, PTH123
+            pq.write_table(pa.table({"when": [1, 1], "where": ["B", "A"]}), file)
+
+    for unit in (b"u1", b"u2"):
+        write(b"who=" + unit)
+    alone = trajectories(read_trajectories(tmp_path, Universe(["A", "B"]), **ROLES))
+    write(name)
+    neighbour = trajectories(read_trajectories(tmp_path, Universe(["A", "B"]), **ROLES))
+    assert alone == {("A", "B"): 2}
+    assert not alone - neighbour

@@ -18,6 +18,7 @@ from pathveil.raw import observed, steps
 from pathveil.raw.sources import (
     arrow_table,
     encoding,
+    excel_sheet,
     notation,
     order_values,
     pandas_frame,
@@ -119,6 +120,25 @@ def encoding_by_the_rows(patch):
         right(self, path, encoding)
 
     patch.setattr(text_file.TextFile, "__init__", guess)
+
+
+def a_byte_spoils_its_block(patch):
+    """An encoding that is decoded a block at a time fails for the whole block."""
+
+    def more(self, size):
+        data = self._inner.read(size)
+        self._ended = not data
+        try:
+            return data.decode("cp1252")
+        except UnicodeDecodeError:
+            return "\ud800"
+
+    patch.setattr(text_file._Recoded, "_more", more)
+
+
+def a_cell_stops_the_sheet(patch):
+    """A cell that can't be brought to a type of Python's is an error and not a row less."""
+    patch.setattr(excel_sheet.ExcelSheet, "_rows", lambda self: iter(self._sheet.iter_rows()))
 
 
 def format_by_the_values(patch):
@@ -229,6 +249,10 @@ MUTANTS = (
     Mutant("the first row decides the type", typed_by_the_first_row, "csv:plain",
            pair="mixed types"),
     Mutant("the rows decide the encoding", encoding_by_the_rows, "csv:plain"),
+    Mutant("a byte without a character spoils its block", a_byte_spoils_its_block,
+           "csv:German, Windows-1252", shows="stops the run"),
+    Mutant("a cell stops the sheet", a_cell_stops_the_sheet, "excel:a sheet",
+           shows="stops the run"),
     Mutant("the values decide the time format", format_by_the_values, "csv:American, zip"),
     Mutant("one number decides the decimal comma", comma_by_the_values, "csv:German, Windows-1252",
            "grid"),

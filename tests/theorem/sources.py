@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -117,24 +117,42 @@ def _zipped(content: bytes) -> bytes:
     return made.getvalue()
 
 
-def _excel(rows, names, place):
-    import xlsxwriter
+@dataclass(frozen=True)
+class Shown:
+    """A number that a sheet shows as something else: a moment, a duration."""
 
-    path = place.folder / "rows.xlsx"
-    with xlsxwriter.Workbook(path) as book:
-        sheet = book.add_worksheet("visits")
-        moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
-        for number, row in enumerate([names, *rows]):
-            for column, value in enumerate(row):
-                if isinstance(value, datetime):
-                    sheet.write_datetime(number, column, value, moment)
-                elif isinstance(value, bool):
-                    sheet.write_boolean(number, column, value)
-                elif isinstance(value, int | float):
-                    sheet.write_number(number, column, value)
-                elif value:
-                    sheet.write_string(number, column, value)
-    return path, {"table": "visits"}
+    number: float
+    form: str
+
+
+def _excel(**written):
+    def write(rows, names, place):
+        import xlsxwriter
+
+        path = place.folder / "rows.xlsx"
+        with xlsxwriter.Workbook(path) as book:
+            sheet = book.add_worksheet("visits")
+            forms = {form: book.add_format({"num_format": form}) for form in (_MOMENT, _DURATION)}
+            for number, row in enumerate([names, *rows]):
+                for column, value in enumerate(row):
+                    if isinstance(value, datetime):
+                        sheet.write_datetime(number, column, value, forms[_MOMENT])
+                    elif isinstance(value, Shown):
+                        sheet.write_number(number, column, value.number, forms[value.form])
+                    elif isinstance(value, bool):
+                        sheet.write_boolean(number, column, value)
+                    elif isinstance(value, int | float):
+                        sheet.write_number(number, column, value)
+                    elif value and value.startswith("#"):
+                        sheet.write_formula(number, column, "=1/0", None, value)
+                    elif value:
+                        sheet.write_string(number, column, value)
+        return path, {"table": "visits", **written}
+
+    return write
+
+
+_MOMENT, _DURATION = "yyyy-mm-dd hh:mm:ss", "[hh]:mm:ss"
 
 
 CSV_TEXT = Kind(
@@ -175,15 +193,32 @@ _AMERICAN = Kind(
     }
 )
 _MOMENTS = tuple(datetime.fromisoformat(text) for text in ("2026-03-02T07:00", "1999-01-01"))
-# A cell of a workbook is text, a number, a truth or a moment; XML holds no NUL.
+# Moments and durations before and beyond all years that Python has, and a time without a day.
+_BEYOND = (
+    *(Shown(number, _MOMENT) for number in (1e300, 2_958_466, -5, 0.25)),
+    *(Shown(number, _DURATION) for number in (1e300, 1e9, 3.5, -2)),
+)
+# A cell of a workbook is text, a number, a truth, a moment or an error; XML holds no NUL.
 EXCEL = Kind(
     **{
         **kinds.TEXT.__dict__,
         "forms": (*(f for f in kinds.TEXT.forms if f != "\0"), kinds.HOSTILE, 4711.0),
         "nasty": (
             *(j for j in kinds.TEXT.nasty if j is None or "\0" not in j),
-            7, 7.0, 1.5, -0.0, 2.0**60, True, *_MOMENTS,
+            7, 7.0, 1.5, -0.0, 2.0**60, True, *_MOMENTS, *_BEYOND, "#N/A", "#DIV/0!",
         ),
+    }
+)  # fmt: skip
+# Some times are text in the format that is given, and others are moments, which have none.
+EXCEL_GERMAN = Kind(
+    **{
+        **EXCEL.__dict__,
+        "when": lambda instant, row: (
+            kinds.dated(instant, row, "de") if row % 2
+            else datetime.fromtimestamp(instant, UTC).replace(tzinfo=None)
+        ),
+        "degrees": lambda value: repr(value).replace(".", ","),
+        "nasty": (*EXCEL.nasty, "31.02.2026", "2.3.26 7:00", "1.234,5", "52,5"),
     }
 )  # fmt: skip
 
@@ -509,7 +544,12 @@ def _all_sources() -> list[SourceKind]:
             Columns(*[_WIDE] * 4),
             _recoded("utf-16-le", gzip.compress, delimiter="\t"),
         ),
-        SourceKind("excel:a sheet", Columns(*[EXCEL] * 4), _excel),
+        SourceKind("excel:a sheet", Columns(*[EXCEL] * 4), _excel()),
+        SourceKind(
+            "excel:German",
+            Columns(EXCEL, EXCEL_GERMAN, EXCEL, EXCEL_GERMAN),
+            _excel(time_format="de", decimal_comma=True),
+        ),
     ]
     found += [SourceKind(f"arrow:{n}", c, _arrow(t)) for n, (c, t) in (ARROW | LISTS).items()]
     found += [

@@ -1,7 +1,9 @@
 """Encodings and packed files: a public choice, never a guess; a damaged cell spoils its own row."""
 
+import encodings
 import gzip
 import io
+import pkgutil
 import zipfile
 
 import pytest
@@ -85,10 +87,39 @@ def test_characters_that_straddle_blocks_are_whole(write):
     assert b"".join(pieces).decode() == "🚋é\n" * 5000
 
 
-@pytest.mark.parametrize("name", ["shift_jis", "utf-7", "utf-32", "hex", "no such", "", None])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "shift_jis", "utf-7", "utf-32", "hex", "no such", "", None, "iso2022_jp", "iso2022_jp_2",
+        "iso2022_jp_ext", "iso2022_kr", "hz", "unicode_escape", "raw_unicode_escape",
+    ],
+)  # fmt: skip
 def test_encodings_in_which_a_character_can_take_a_delimiter_with_it_are_refused(name):
     with pytest.raises(ParameterError, match="There is no encoding"):
         check_encoding(name)
+
+
+_HOSTILE = (b"\x1b$B", b"\x1b(J", b"\x0e", b"~{", b"\\u00", b"\\", b"\\x", b"+", b"\x81", b"\xff")
+
+
+def test_of_every_encoding_that_python_knows_a_row_is_read_on_its_own_or_it_is_refused(write):
+    """Some have a memory: a few bytes of one row change what all others mean, or end the run."""
+    everybody = b"".join(b"%d;1;Rennes\n" % card for card in range(1, 6))
+    tried = set()
+    for module in pkgutil.iter_modules(encodings.__path__):
+        try:
+            name = check_encoding(module.name)
+        except ParameterError:
+            continue
+        if name in tried or name.startswith("utf"):
+            continue
+        tried.add(name)
+        hostile = b"".join(b"9%s;1;Rennes\n" % row for row in _HOSTILE)
+        rows = read(write(b"card;seq;stop\n" + hostile + everybody), encoding=name)
+        found, told = rows[0], rows[1:]
+        assert 5 <= found <= 5 + len(_HOSTILE), name
+        assert told[0] == 5 + len(_HOSTILE), name
+    assert {"cp1252", "iso8859-1", "koi8-r", "cp437"} < tried
 
 
 def test_an_encoding_is_for_csv_only():
@@ -154,6 +185,20 @@ def test_a_sheet_is_read_cell_by_cell(sheet):
     rows = [HEADER, (1, 1, "Köln"), ("01", 2, "Straße"), ("", "", ""), (2, "x", "Köln"),
             (3, 1, "Rennes", "beside")]  # fmt: skip
     assert read(sheet(("Taps", rows))) == (2, 4, 1)
+
+
+@pytest.mark.parametrize("days", [1e300, -1e300, 1e9], ids=str)  # the second is a panic of Rust's
+def test_a_duration_that_python_can_not_hold_spoils_its_own_row(tmp_path, days):
+    import xlsxwriter
+
+    path = tmp_path / "taps.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        page = book.add_worksheet("Taps")
+        rows = [HEADER, (1, 1, "Köln"), (2, 1, "Köln"), (3, 1, "Rennes")]
+        for number, row in enumerate(rows):
+            page.write_row(number, 0, row)
+        page.write_number(2, 1, days, book.add_format({"num_format": "[hh]:mm:ss"}))
+    assert read(path) == (2, 3, 1)
 
 
 def test_a_workbook_of_several_sheets_needs_the_name_of_one(sheet):

@@ -63,7 +63,7 @@ class ExcelSheet:
         self._sheet = attempt(
             lambda: book.get_sheet_by_name(_chosen(book.sheet_names, sheet)), damaged
         )
-        header = [str(name) for name in next(self._rows(), [])]
+        header = [str(name) for name in next(self._rows(), None) or []]
         while header and not header[-1]:
             header.pop()  # a row that is longer than the header makes the sheet wider
         if not header:
@@ -89,13 +89,28 @@ class ExcelSheet:
     def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
         """Yield the rows in slices. One without any cell is no row."""
         positions = [self.names.index(name) for name in columns.used]
-        rows = (row for row in islice(self._rows(), 1, None) if any(cell != "" for cell in row))
+        below = islice(self._rows(), 1, None)
+        rows = (row for row in below if row is None or any(cell != "" for cell in row))
         while piece := list(islice(rows, PIECE_ROWS)):
-            cells = [[row[at] for row in piece] for at in positions]
-            yield partial(_parse, cells, columns)
+            readable = [row for row in piece if row is not None]
+            cells = [[row[at] for row in readable] for at in positions]
+            yield partial(_parse, cells, columns, len(piece) - len(readable))
 
-    def _rows(self) -> Iterator[list[Any]]:
-        return iter(self._sheet.iter_rows())
+    def _rows(self) -> Iterator[list[Any] | None]:
+        """The rows; None for one that has a cell beyond what Python's types hold."""
+        rows = iter(self._sheet.iter_rows())
+        while True:
+            row = None
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except Exception:  # noqa: BLE001, S110  (one row's fault drops one row)
+                pass
+            except BaseException as error:
+                if type(error).__name__ != "PanicException":  # the same, from Rust
+                    raise
+            yield row
 
 
 def _chosen(names: Sequence[str], sheet: str | None) -> str:
@@ -156,14 +171,14 @@ def _number(letters: bytes) -> int:
     return number
 
 
-def _parse(cells: list[list[Any]], columns: Columns) -> RawRows:
+def _parse(cells: list[list[Any]], columns: Columns, unreadable: int) -> RawRows:
     import pyarrow as pa
 
     texts = {
         name: texts_of_cells([None if cell == "" else cell for cell in column])
         for name, column in zip(columns.used, cells, strict=True)
     }
-    rows = rows_of(pa.RecordBatch.from_pydict(texts), columns)
+    rows = replace(rows_of(pa.RecordBatch.from_pydict(texts), columns), unreadable=unreadable)
     if columns.order is None or columns.written.time_format is None or rows.order is None:
         return rows
     # A cell that is a date has no format: it is what it is.

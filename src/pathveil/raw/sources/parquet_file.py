@@ -1,5 +1,6 @@
 """Parquet, in long form or with a list column: a file, or many, one batch after the other."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -80,7 +81,7 @@ class _OneFile:
 
         self._path = path
         self._damaged = f"The file {path} is not a readable Parquet file (truncated or damaged?)."
-        self._schema = attempt(lambda: pq.read_schema(path), self._damaged)
+        self._schema = attempt(lambda: pq.read_schema(_opened(path)), self._damaged)
         stored = list(self._schema.names)
         partitions = {} if root is None else partitions_of(path.relative_to(root))
         self._partitions = {key: value for key, value in partitions.items() if key not in stored}
@@ -94,7 +95,7 @@ class _OneFile:
 
         schema = self._schema
         for name in self._partitions:
-            schema = schema.append(pa.field(name, pa.string()))
+            schema = schema.append(pa.field(name, pa.binary()))
         return schema
 
     def is_list(self, column: str) -> bool:
@@ -113,7 +114,7 @@ class _OneFile:
         import pyarrow.parquet as pq
 
         stored = [name for name in names if name not in self._partitions]
-        file = attempt(lambda: pq.ParquetFile(self._path), self._damaged)
+        file = attempt(lambda: pq.ParquetFile(_opened(self._path)), self._damaged)
         self.rows = file.metadata.num_rows
         try:
             batches = attempt(lambda: file.iter_batches(PIECE_ROWS, columns=stored), self._damaged)
@@ -129,9 +130,22 @@ class _OneFile:
             file.close()
 
 
-def partitions_of(path: Path) -> Mapping[str, str]:
-    """The columns that the folders of a relative path stand for."""
-    from urllib.parse import unquote
+def partitions_of(path: Path) -> Mapping[str, bytes]:
+    """The columns that the folders of a relative path stand for, and their values.
+
+    A folder may be one person's, and its name any bytes: they are a value like all others.
+    """
+    from urllib.parse import unquote, unquote_to_bytes
 
     pairs = [part.split("=", 1) for part in path.parts[:-1] if "=" in part]
-    return {unquote(key): "" if value == _MISSING else unquote(value) for key, value in pairs}
+    return {
+        unquote(key): b"" if value == _MISSING else unquote_to_bytes(os.fsencode(value))
+        for key, value in pairs
+    }
+
+
+def _opened(path: Path) -> Any:
+    """A file by the bytes of its name, which need not be text."""
+    import pyarrow as pa
+
+    return pa.OSFile(os.fsencode(path))

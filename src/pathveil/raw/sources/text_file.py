@@ -16,6 +16,8 @@ import io
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import IO, BinaryIO, Final
 
@@ -27,6 +29,7 @@ _UTF_8: Final = ("utf-8", "utf-8-sig")
 _UTF_16: Final = {"utf-16": "utf-16-le", "utf-16-le": "utf-16-le", "utf-16-be": "utf-16-be"}
 _MARKS: Final = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _ASCII: Final = bytes(range(128))
+_NO_CHARACTER: Final = "\ufffe"  # so in a table of Python's own charmaps
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
 # A few bytes can unpack to more than any disk holds. Tables of visits shrink to a tenth or a
@@ -38,8 +41,9 @@ LARGEST_RATIO: Final = 200
 def check_encoding(name: object) -> str:
     """The name that Python has for an encoding which files can have.
 
-    UTF-8, UTF-16, and every encoding of one byte per character that has ASCII in its place: in
-    others (Shift JIS) a damaged character can take a delimiter with it.
+    UTF-8, UTF-16, and every encoding of one byte per character that has ASCII in its place. In
+    others a damaged character can take a delimiter with it (Shift JIS), or a few bytes of one row
+    change what all that follow mean (ISO-2022-JP).
 
     Raises:
         ParameterError: if it is none of these.
@@ -58,9 +62,22 @@ def check_encoding(name: object) -> str:
     )
 
 
+@cache
 def _is_single_byte(name: str) -> bool:
-    every = bytes(range(256)).decode(name, "replace")
-    return len(every) == 256 and every[:128] == _ASCII.decode("ascii")  # noqa: PLR2004
+    """Whether each byte is a character, or none, whatever stands before and after it."""
+    characters = _characters(name)
+    if len(characters) != 256 or characters[:128] != _ASCII.decode("ascii"):  # noqa: PLR2004
+        return False
+    # Some take a backslash and a letter together.
+    pairs = bytes(byte for pair in product(range(256), repeat=2) for byte in pair)
+    return pairs.decode(name, "replace") == codecs.charmap_decode(pairs, "replace", characters)[0]
+
+
+@cache
+def _characters(name: str) -> str:
+    """The character of each byte on its own; `_NO_CHARACTER` if it has none."""
+    alone = (bytes([byte]).decode(name, "replace") for byte in range(256))
+    return "".join(alone).replace("\ufffd", _NO_CHARACTER)
 
 
 def is_packed(first: bytes) -> bool:
@@ -190,8 +207,9 @@ class _Recoded(io.RawIOBase):
     def __init__(self, inner: BinaryIO, encoding: str) -> None:
         super().__init__()
         self._inner = inner
-        errors = "surrogatepass" if encoding in _UTF_16.values() else "surrogateescape"
-        self._decoder = codecs.getincrementaldecoder(encoding)(errors)
+        # A table has no memory: of a file of one byte per character each byte is read on its own.
+        self._table = None if encoding in _UTF_16.values() else _characters(encoding)
+        self._decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
         self._waiting = b""
         self._ended = False
 
@@ -209,6 +227,8 @@ class _Recoded(io.RawIOBase):
     def _more(self, size: int) -> str:
         data = self._inner.read(size)
         self._ended = not data
+        if self._table is not None:
+            return codecs.charmap_decode(data, "surrogateescape", self._table)[0]
         try:
             return self._decoder.decode(data, self._ended)
         except UnicodeDecodeError:  # half a character at the very end
