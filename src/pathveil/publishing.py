@@ -40,6 +40,7 @@ from pathveil.rehearsal import NotPrivate, made_up
 from pathveil.release.release import Release, extended
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.planner import Planner
+from pathveil.statistics.validation_queries import drawn_queries
 from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import Universe
 
@@ -320,6 +321,7 @@ def _publish_tables(
         randomness,
         progress,
         Planner(parameters),
+        drawn_queries,
     )
     plan = measurements.plan
     parameters = replace(parameters, planned=plan)

@@ -56,8 +56,8 @@ def test_simulate_publish_verify_and_ask(pathveil, folder, kind):
     assert verified["released_trajectories"] == len(release)
 
     patterns = pathveil("patterns", "out", "-k", 5, "--min-length", 2, "--json").json()["patterns"]
-    assert patterns == [
-        {"locations": list(pattern.locations), "support": pattern.support}
+    assert [(one["locations"], one["support"]) for one in patterns] == [
+        (list(pattern.locations), pattern.support)
         for pattern in release.top_patterns(5, min_length=2, different=True)
     ]
     every = pathveil("patterns", "out", "-k", 5, "--repeats", "--json").json()["patterns"]

@@ -32,6 +32,36 @@ def test_as_json(bundles, pathveil):
     answer = pathveil("count", folder / "calibrated", *labels, "--json").json()
     assert answer["low"] <= answer["count"] <= answer["high"]
     assert answer["level"] == 0.9
-    for name, more in (("full", []), ("calibrated", ["--prefix"])):
-        answer = pathveil("count", folder / name, *labels, "--json", *more).json()
-        assert [answer[key] for key in ("low", "high", "level")] == [None] * 3
+    answer = pathveil("count", folder / "full", *labels, "--json").json()
+    assert [answer[key] for key in ("low", "high", "level", "best", "mark")] == [None] * 5
+
+
+@pytest.mark.parametrize("how", ["--ordered", "--prefix"])
+def test_an_order_has_an_interval_too(bundles, pathveil, how):
+    folder, labels = bundles
+    answer = pathveil("count", folder / "calibrated", *labels, "--json", how).json()
+    assert answer["low"] <= answer["best"] <= answer["high"]
+    assert answer["low"] <= answer["count"] <= answer["high"]
+    assert answer["mark"] in ("reliable", "rough", "noise")
+
+
+@pytest.mark.parametrize("command", ["patterns", "flows"])
+def test_lists_leave_out_what_noise_explains(bundles, pathveil, command):
+    folder, _ = bundles
+    asked = (command, folder / "calibrated", "-k", 30)
+    shown = pathveil(*asked, "--json").json()
+    everything = pathveil(*asked, "--all", "--json").json()
+    assert shown["left_out"] + len(shown[command]) == len(everything[command]) == 30
+    assert everything["left_out"] == 0
+    assert shown[command] == [row for row in everything[command] if row["mark"] != "noise"]
+    assert all(row["low"] <= row["best"] <= row["high"] for row in everything[command])
+    said = pathveil(*asked).out
+    assert "Marks: reliable" in said
+    assert (f"{shown['left_out']:,} of 30 were left out" in said) == (shown["left_out"] > 0)
+
+
+def test_a_list_of_a_release_without_intervals_leaves_nothing_out(bundles, pathveil):
+    folder, _ = bundles
+    found = pathveil("flows", folder / "full", "-k", 5, "--json").json()
+    assert len(found["flows"]) == 5
+    assert {row["mark"] for row in found["flows"]} == {None}

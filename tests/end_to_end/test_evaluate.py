@@ -34,6 +34,36 @@ def test_json_holds_every_measure_beside_its_baseline(week, release, pathveil):
     }
 
 
+@pytest.fixture
+def calibrated(week):
+    """A release with intervals."""
+    made = pv.read_trajectories(
+        week / "taps.csv",
+        pv.Universe.read(week / "stops.csv"),
+        unit="card_id",
+        order="seq",
+        location="stop_id",
+    )
+    pv.publish(made, epsilon="4").write(week / "calibrated")
+    return "calibrated"
+
+
+def test_a_verdict_on_the_intervals_comes_first(pathveil, calibrated):
+    answer = run(pathveil, "--json", bundle=calibrated).json()
+    assert answer["verdict"][0].startswith("The 90% intervals hold")
+    kinds = {one["kind"] for one in answer["coverage"]}
+    assert {"stops", "pairs", "two in order", "moves", "trips"} <= kinds
+    assert {one["picked"] for one in answer["coverage"]} == {"random", "own", "top 20", "top 100"}
+    assert all(0 <= one["held"] <= 1 and one["asked"] > 0 for one in answer["coverage"])
+    said = run(pathveil, bundle=calibrated).out
+    assert said.index("The 90% intervals hold") < said.index("empty release")
+
+
+def test_a_release_without_intervals_has_no_verdict(pathveil):
+    answer = run(pathveil, "--json").json()
+    assert answer["verdict"] is answer["coverage"] is None
+
+
 def test_the_table_names_measures_baselines_and_directions(pathveil):
     result = run(pathveil)
     assert result.code == 0, result

@@ -109,7 +109,8 @@ def test_flows_and_visits_are_tables_with_names_and_coordinates(pathveil, named,
     ("names", "flows", "columns"),
     [
         ("kepler", "transitions", ["origin", "origin_name", "origin_lat", "origin_lng", "dest",
-                                   "dest_name", "dest_lat", "dest_lng", "count"]),
+                                   "dest_name", "dest_lat", "dest_lng", "count", "best", "low",
+                                   "high", "mark"]),
         ("flowmap", "transitions", ["origin", "dest", "count"]),
     ],
 )  # fmt: skip

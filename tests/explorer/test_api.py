@@ -143,11 +143,28 @@ def test_counts_are_those_of_the_release():
         known = release.count(labels)
         assert (answer["count"], answer["low"], answer["high"]) == (known, known.low, known.high)
         assert answer["level"] == 0.9
-        assert f"{known.low:,} and {known.high:,}" in answer["says"][1]
-        ordered = caller.ask("/count", location=labels, order="given")
-        assert ordered["count"] == release.count_ordered(labels)
-        assert ordered["low"] is ordered["high"] is ordered["level"] is None
-        assert ordered["at_most"] == known.high
+        assert (answer["best"], answer["mark"]) == (known.best, known.mark)
+        between = "at most" if known.is_bound else f"{known.low:,} and"
+        assert f"{between} {known.high:,}" in answer["says"][1]
+        ordered, truth = (
+            caller.ask("/count", location=labels, order="given"),
+            release.count_ordered(labels),
+        )
+        assert ordered["count"] == truth
+        assert (ordered["low"], ordered["high"]) == (truth.low, truth.high)
+        assert ordered["at_most"] == (truth.high if truth.is_bound else None)
+
+
+@pytest.mark.parametrize("kind", ["steps", "ends"])
+def test_flows_have_intervals_and_marks(kind):
+    caller = caller_of("calibrated")
+    found = caller.ask("/flows", kind=kind, limit=5)
+    table = {"steps": "transitions", "ends": "origin-destination"}[kind]
+    known = caller.indexed[0].release.flows(table, limit=5)
+    assert [(row["low"], row["best"], row["high"], row["mark"]) for row in found["rows"]] == [
+        (flow.count.low, flow.count.best, flow.count.high, flow.count.mark) for flow in known
+    ]
+    assert "reliable" in found["rule"]
 
 
 def test_counts_without_intervals_say_so():
@@ -396,10 +413,10 @@ def test_only_get_is_answered(method):
 def test_a_bug_of_ours_is_told_without_its_text(monkeypatch):
     caller = caller_of("calibrated")
 
-    def broken(_self, _query):
+    def broken(_self, _counts):
         raise LookupError("a secret")
 
-    monkeypatch.setattr(type(caller.indexed[0].lengths), "to_rows", broken)
+    monkeypatch.setattr(type(caller.indexed[0].release.answering), "lengths", broken)
     sent = caller.get("/api/lengths")
     assert sent.status == 500
     assert "a secret" not in sent.text()

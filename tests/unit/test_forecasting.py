@@ -18,6 +18,7 @@ from pathveil.trials.forecasting.accuracy import Asked
 from pathveil.trials.forecasting.data_size import DataSize, simulated, size_of, survival
 from pathveil.trials.forecasting.forecast import AROUND, forecast
 from pathveil.trials.forecasting.forecast_tables import as_json, tables
+from pathveil.trials.forecasting.kinds import KindForecast, what_to_ask
 from pathveil.trials.forecasting.plan_page import Axes, Series, bar_chart, line_chart, plan_page
 
 
@@ -200,6 +201,34 @@ def test_progress_rises_to_one():
     assert told[-1] == 1
 
 
+# What one may ask
+
+
+def kind(name, reliable, rough, noise):
+    return KindForecast(name, reliable + rough + noise, reliable, rough, noise, 20, 10)
+
+
+def test_one_sentence_says_what_to_ask():
+    found = [kind("stops", 60, 40, 0), kind("moves", 10, 50, 40), kind("trips", 0, 3, 97)]
+    assert what_to_ask(found) == (
+        "Ask such a release about stops; take what it says about moves as rough; do not ask it "
+        "about trips, most of which can't be told from noise."
+    )
+    assert what_to_ask([kind("stops", 0, 0, 9)]).startswith("Do not ask it about stops")
+    assert "no intervals" in what_to_ask([kind("stops", 0, 0, 0)])
+
+
+def test_kinds_are_those_of_the_release_against_the_truth():
+    small = DataSize.expected(300, 3, 5)
+    made = forecast(small, choices(5, method="calibrated"), generator=generator())
+    for one in made.run.kinds:
+        assert one.reliable + one.rough + one.noise == one.looked_at <= 100
+        assert 0 <= one.right <= one.top <= 20
+    stops = made.run.kinds[0]
+    assert (stops.kind, stops.top) == ("stops", 5)
+    assert stops.right > 0
+
+
 # Tables and the page
 
 
@@ -207,7 +236,9 @@ def test_tables_and_json_tell_the_same(made):
     values = as_json(made)
     assert [run["epsilon"] for run in values["runs"]] == ["1/4", "1/2", "1", "2", "4"]
     assert [run["is_this_plan"] for run in values["runs"]] == [False, False, True, False, False]
-    by_epsilon, by_locations, *_ = tables(made)
+    by_kind, by_epsilon, by_locations, *_ = tables(made)
+    assert [row[0] for row in by_kind.rows] == [k["kind"] for k in values["runs"][2]["kinds"]]
+    assert values["what_to_ask"] == what_to_ask(made.run.kinds)
     assert [row[0] for row in by_epsilon.rows] == ["1/4", "1/2", "1 (this plan)", "2", "4"]
     assert len(by_locations.rows) == len(values["runs"][2]["error_by_locations"])
     assert all(len(row) == len(t.columns) for t in tables(made) for row in t.rows)
@@ -222,7 +253,8 @@ def test_the_page_works_offline_and_says_what_it_is_not(made):
     assert "prefers-color-scheme: dark" in page
     assert not re.search(r"<script|https?://|\bsrc=|\burl\(", page)
     counts = Counter(re.findall(r"<(svg|table|h1)\b", page))
-    assert counts == {"svg": 4, "table": 4, "h1": 1}
+    assert counts == {"svg": 4, "table": 5, "h1": 1}
+    assert what_to_ask(made.run.kinds) in page
     assert page.count('role="img"') == len(re.findall(r'<svg[^>]* aria-label="[^"]+', page)) == 4
 
 

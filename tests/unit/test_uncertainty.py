@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pathveil.core.error_table import LEVELS, WITH_UNNAMED, ErrorTable, Estimate
+from pathveil.core.error_table import LEVELS, WITH_UNNAMED, ErrorTable, Estimate, marks_of
 from pathveil.core.noise import Laplace
 from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
@@ -88,6 +88,18 @@ class TestErrorTable:
         assert ask(2, 0, named=False) == (0, 7)
         assert ask(1, 0, named=False) == (0, 20)
 
+    def test_a_kind_without_rows_has_the_bound_that_needs_no_model(self):
+        one, most = np.ones(1, np.int64), np.array([70])
+        answers = SMALL.answers("trip", 2 * one, 50 * one, one > 0, most)
+        (answer,) = answers.estimates()
+        assert (answer.low, answer.high, answer.is_bound, answer.mark) == (0, 70, True, "noise")
+        assert answer == 50
+
+    def test_no_answer_exceeds_the_bound(self):
+        one = np.ones(1, np.int64)
+        answers = SMALL.answers("any", 2 * one, 10 * one, one > 0, np.array([15]))
+        assert (answers.low[0], answers.high[0], answers.is_bound[0]) == (4, 15, False)
+
     def test_nothing_known_about_the_empty_query(self):
         assert ask(0, 5) == (5, 5)
 
@@ -101,7 +113,7 @@ class TestErrorTable:
     @pytest.mark.parametrize(
         ("rows", "problem"),
         [
-            ([(1, 0, 0, 1), (2, 0, 0, 1)], "anything about"),
+            ([(2, 0, 0, 1), (3, 0, 0, 1)], "anything about"),
             ([(1, 5, 0, 9), (1, 0, 0, 1), (2, 0, 0, 1), (3, 0, 0, 1)], "order"),
             ([(1, 0, 0, 1), (2, 0, 4, 1), (3, 0, 0, 1)], "low is above high"),
             ([(1, 0, -1, 1), (2, 0, 0, 1), (3, 0, 0, 1)], "negative"),
@@ -116,16 +128,39 @@ class TestErrorTable:
         assert "widen" in ErrorTable(SMALL.locations, SMALL.estimate, bounds).problem()
 
 
+class TestMarks:
+    @pytest.mark.parametrize(
+        ("low", "high", "mark"),
+        [
+            (75, 125, "reliable"),
+            (74, 126, "rough"),
+            (40, 160, "rough"),
+            (39, 161, "noise"),
+            (0, 3, "noise"),
+            (0, 0, "noise"),
+            (5, 5, "reliable"),
+        ],
+    )
+    def test_the_rule(self, low, high, mark):
+        assert marks_of(np.array([low]), np.array([high])) == [mark]
+
+
 class TestQuantiles:
     def test_two_sided(self):
         rows = TableRows.of(1, [(50, np.arange(1.0, 101.0))])
         assert rows.bounds[0, LEVELS.index(90)].tolist() == [6, 95]
         assert rows.bounds[0, LEVELS.index(50)].tolist() == [26, 75]
 
-    def test_high_is_given_that_somebody_did_it(self):
-        # Nine in ten draws are 0; of the others, 1 … 100, nine in ten are at most 90.
-        true = np.concatenate((np.zeros(900), np.arange(1.0, 101.0)))
-        assert TableRows.of(1, [(0, true)]).bounds[0, LEVELS.index(90)].tolist() == [0, 90]
+    def test_high_of_what_people_ask_for_is_by_trajectories(self):
+        # Nine in ten questions are answered by nobody, one by 100: of a hundred trajectories that
+        # suggest a question all suggest such a one.
+        true = np.concatenate((np.zeros(900), np.full(100, 100.0)))
+        plain, asked = (
+            TableRows.of(2, [(0, true)], is_asked=is_asked).bounds[0].tolist()
+            for is_asked in (False, True)
+        )
+        assert plain[LEVELS.index(60)] == [0, 0]
+        assert asked[LEVELS.index(60)] == asked[LEVELS.index(90)] == [0, 100]
 
     def test_rows_of_a_table_are_in_order(self):
         made = tabulate([TableRows.of(k, [(3, np.ones(4)), (0, np.zeros(4))]) for k in (3, 1, 2)])

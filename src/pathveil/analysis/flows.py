@@ -29,6 +29,11 @@ class PairCounts:
     second: NDArray[np.int32]
     counts: NDArray[np.int64]
 
+    def largest(self, limit: int | None = None) -> "PairCounts":
+        """The largest counts, highest first; of equals by location codes."""
+        order = np.argsort(-self.counts, kind="stable")[:limit]
+        return PairCounts(self.first[order], self.second[order], self.counts[order])
+
     def to_rows(
         self, universe: Universe, *, limit: int | None = None
     ) -> list[tuple[str, str, int]]:

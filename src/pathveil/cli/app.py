@@ -11,6 +11,7 @@ from pathveil.cli.commands.evaluate import evaluate
 from pathveil.cli.commands.explain import explain
 from pathveil.cli.commands.explore import explore
 from pathveil.cli.commands.export import export
+from pathveil.cli.commands.flows import flows
 from pathveil.cli.commands.ledger import ledger
 from pathveil.cli.commands.patterns import patterns
 from pathveil.cli.commands.plan import plan
@@ -47,6 +48,7 @@ for command, panel in (
     (registry, _START),
     (count, _USE),
     (patterns, _USE),
+    (flows, _USE),
     (report, _USE),
     (explore, _USE),
     (export, _USE),

@@ -167,6 +167,11 @@ def print_table(
     console.print(table)
 
 
+def print_note(words: str) -> None:
+    """What has to be known about a table, below it."""
+    stdout_console().print(words, markup=False, highlight=False, style="dim")
+
+
 def _plain(value: Any) -> Any:
     from rich.text import Text
 

@@ -5,10 +5,13 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pathveil.core.error_table import as_estimate
 from pathveil.explorer.indexed_release import IndexedRelease
 
 LOW = Field(description="The least the true count may be; null: the release has no interval.")
 HIGH = Field(description="The most it may be; null likewise.")
+BEST = Field(description="The middle of what the true count may be: what a list shows.")
+MARK = Field(description="reliable, rough or noise (it can't be told from noise); null likewise.")
 
 
 class Record(BaseModel):
@@ -27,6 +30,28 @@ class Location(Record):
     def at(cls, indexed: IndexedRelease, code: int, **more: Any) -> Self:
         """The location with a code."""
         return cls(label=indexed.release.universe.labels[code], name=indexed.name_of(code), **more)
+
+
+class Figure(Record):
+    """A count with its interval; null where the release has none."""
+
+    count: int = Field(description="As released.")
+    low: int | None = LOW
+    high: int | None = HIGH
+    best: int | None = BEST
+    mark: str | None = MARK
+
+
+def figure(count: int) -> dict[str, Any]:
+    """The fields of a `Figure`."""
+    known = as_estimate(count)
+    return {
+        "count": int(known),
+        "low": known.low,
+        "high": known.high,
+        "best": known.best,
+        "mark": known.mark,
+    }
 
 
 class Answer(Record):

@@ -198,7 +198,6 @@ class IndexedRelease:
         name: what to call it: the name of its folder.
         visits: int64, shape (|L|,); how many trajectories visit each location.
         by_visits: int64, shape (|L|,); the locations' codes, the most visited first.
-        intervals: low and high of the visits to the first `MOST_ROWS` of them.
         mean_length: visits of a trajectory, on average.
         lengths: how many trajectories have each length.
         ends: from the first location to the last.
@@ -215,7 +214,6 @@ class IndexedRelease:
     name: str
     visits: NDArray[np.int64]
     by_visits: NDArray[np.int64]
-    intervals: Intervals
     mean_length: float
     lengths: LengthCounts
     ends: PairCounts
@@ -248,7 +246,6 @@ class IndexedRelease:
             name=name,
             visits=visited,
             by_visits=by_visits,
-            intervals=single_intervals(release, by_visits[:MOST_ROWS]),
             mean_length=float(paths.weights @ paths.lengths) / max(len(release), 1),
             lengths=length_distribution(release),
             ends=_most_frequent_first(origin_destination(release)),

@@ -6,12 +6,15 @@ import numpy as np
 from pydantic import Field
 
 from pathveil.analysis.flows import PairCounts
+from pathveil.analysis.patterns import Pattern
 from pathveil.analysis.visit_index import codes_of
+from pathveil.core.error_table import MOVE, RULE, TRIP
 from pathveil.errors import QueryError
-from pathveil.explorer.answers import Answer, Location, Record, Table, Waiting
+from pathveil.explorer.answers import Answer, Figure, Location, Record, Table, Waiting, figure
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.indexed_release import IndexedRelease
 
+RULE_FIELD = Field(description="What the marks mean.")
 NOISY = Field(description="The noisy count that was published for it; null: none was.")
 
 
@@ -49,7 +52,7 @@ class LocationPair(Record):
     count: int = Field(description="How many lead from one to the other.")
 
 
-class Flow(LocationPair):
+class Flow(LocationPair, Figure):
     """A pair of locations in a list."""
 
     rank: int
@@ -60,6 +63,7 @@ class Flows(Table):
 
     rows: list[Flow]
     pairs: int = Field(description="How many pairs occur.")
+    rule: str = RULE_FIELD
 
 
 def _asked_pairs(indexed: IndexedRelease, asked: Asked) -> PairCounts:
@@ -94,10 +98,11 @@ def flows(indexed: IndexedRelease, asked: Asked) -> Flows:
     if asked.text("staying") == "no":
         leaving = np.flatnonzero(pairs.first != pairs.second)
         pairs = PairCounts(pairs.first[leaving], pairs.second[leaving], pairs.counts[leaving])
+    pairs_shown = PairCounts(pairs.first[shown], pairs.second[shown], pairs.counts[shown])
     rows = zip(
-        pairs.first[shown].tolist(),
-        pairs.second[shown].tolist(),
-        pairs.counts[shown].tolist(),
+        pairs_shown.first.tolist(),
+        pairs_shown.second.tolist(),
+        _estimates(indexed, asked, pairs_shown),
         strict=True,
     )
     return Flows(
@@ -108,25 +113,35 @@ def flows(indexed: IndexedRelease, asked: Asked) -> Flows:
                 origin_name=indexed.name_of(first),
                 destination=labels[second],
                 destination_name=indexed.name_of(second),
-                count=count,
+                **figure(count),
             )
             for rank, (first, second, count) in enumerate(rows, start=1)
         ],
         pairs=len(pairs.counts),
+        rule=RULE,
     )
+
+
+def _estimates(indexed: IndexedRelease, asked: Asked, pairs: PairCounts) -> Iterable[int]:
+    """The counts, with intervals if the release tells any."""
+    answering = indexed.release.answering
+    if answering is None:
+        counts: list[int] = pairs.counts.tolist()
+        return counts
+    kind = MOVE if asked.text("kind") == "steps" else TRIP
+    return answering.pairs(kind, pairs).estimates()
 
 
 # Patterns: sequences of locations that many trajectories follow.
 
 
-class FoundPattern(Record):
+class FoundPattern(Figure):
     """A pattern."""
 
     rank: int
     locations: list[str] = Field(description="Labels, in order.")
     names: list[str] = Field(description="Their display names.")
     length: int = Field(description="How many locations it has.")
-    count: int = Field(description="Released trajectories that follow it.")
 
 
 class PatternTable(Table):
@@ -136,6 +151,7 @@ class PatternTable(Table):
     complete_from: int = Field(
         description="Patterns with fewer trajectories than this may be missing; 0: none is."
     )
+    rule: str = RULE_FIELD
 
 
 def patterns(indexed: IndexedRelease, asked: Asked) -> PatternTable | Waiting:
@@ -160,18 +176,28 @@ def patterns(indexed: IndexedRelease, asked: Asked) -> PatternTable | Waiting:
                 "`pathveil patterns`."
             )
         return Waiting(waiting="Patterns are being mined.", progress=round(tables.progress, 3))
+    patterns = [
+        Pattern(tuple(universe.labels[code] for code in codes), support)
+        for codes, support in found.patterns
+    ]
+    answering = indexed.release.answering
+    if answering is not None:
+        patterns = answering.of_patterns(patterns, contiguous=asked.text("gaps") == "no")
     return PatternTable(
         rows=[
             FoundPattern(
                 rank=rank,
-                locations=[universe.labels[code] for code in codes],
+                locations=list(pattern.locations),
                 names=[indexed.name_of(code) for code in codes],
                 length=len(codes),
-                count=support,
+                **figure(pattern.support),
             )
-            for rank, (codes, support) in enumerate(found.patterns, start=1)
+            for rank, (pattern, (codes, _)) in enumerate(
+                zip(patterns, found.patterns, strict=True), start=1
+            )
         ],
         complete_from=found.complete_from,
+        rule=RULE,
     )
 
 

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field
 
-from pathveil.explorer.answers import HIGH, LOW, Answer, Location, Record, Table
+from pathveil.core.error_table import ANY
+from pathveil.explorer.answers import Answer, Figure, Location, Table, figure
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.indexed_release import IndexedRelease
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
 MOST_SPOTS = 20_000
@@ -38,13 +41,10 @@ class Map(Answer):
     left_out: int = Field(description="Locations with coordinates that are too many to draw.")
 
 
-class Visited(Location):
+class Visited(Location, Figure):
     """A location and how many visit it."""
 
     rank: int
-    count: int = Field(description="Released trajectories that visit it.")
-    low: int | None = LOW
-    high: int | None = HIGH
 
 
 class VisitedTable(Table):
@@ -53,11 +53,10 @@ class VisitedTable(Table):
     rows: list[Visited]
 
 
-class Length(Record):
+class Length(Figure):
     """A length and how many trajectories have it."""
 
     length: int = Field(description="Visits of a trajectory.")
-    count: int = Field(description="Released trajectories.")
 
 
 class Lengths(Table):
@@ -96,24 +95,24 @@ def visited(indexed: IndexedRelease, asked: Asked) -> VisitedTable:
     """The answer of ``/api/visits``."""
     codes = indexed.by_visits[: asked.integer("limit")]
     codes = codes[indexed.visits[codes] > 0]
-    low, high = indexed.intervals
+    counts: Iterable[int] = indexed.visits[codes].tolist()
+    answering = indexed.release.answering
+    if answering is not None:
+        asked_for = [(code,) for code in codes.tolist()]
+        counts = answering.asked(ANY, asked_for, indexed.visits[codes]).estimates()
     return VisitedTable(
         rows=[
-            Visited.at(
-                indexed,
-                code,
-                rank=rank,
-                count=int(indexed.visits[code]),
-                low=low[rank - 1],
-                high=high[rank - 1],
-            )
-            for rank, code in enumerate(codes.tolist(), start=1)
+            Visited.at(indexed, code, rank=rank, **figure(count))
+            for rank, (code, count) in enumerate(zip(codes.tolist(), counts, strict=True), 1)
         ]
     )
 
 
 def lengths(indexed: IndexedRelease, _asked: Asked) -> Lengths:
     """The answer of ``/api/lengths``."""
-    return Lengths(
-        rows=[Length(length=length, count=count) for length, count in indexed.lengths.to_rows()]
-    )
+    counts: Iterable[int] = indexed.lengths.counts.tolist()
+    answering = indexed.release.answering
+    if answering is not None:
+        counts = answering.lengths(indexed.lengths.counts).estimates()
+    rows = zip(indexed.lengths.lengths.tolist(), counts, strict=True)
+    return Lengths(rows=[Length(length=length, **figure(count)) for length, count in rows])

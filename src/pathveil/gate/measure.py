@@ -9,11 +9,12 @@ measured one after another; their budgets add up to ε (sequential composition).
 
 Every stage but the first has a plan and a scope that were chosen from the noisy tables before it:
 caps, shares and which tables there are; the candidate locations, the popular ones among them, the
-nodes of the prefix tree that passed. Who chooses is given noisy tables and nothing else. Given what
-was published, plan and scope are the same for two neighbouring databases; dropping the cells of
-other locations only lowers what a trajectory adds; and `MeasurementPlan.adapted` refuses a plan
-that touches what was spent or spends another total (there is the argument). Nothing exact leaves
-`measure_stage`: the cells are found, counted and given their noise there.
+questions of the validation, the nodes of the prefix tree that passed. Who chooses is given noisy
+tables and nothing else. Given what was published, plan and scope are the same for two neighbouring
+databases; dropping the cells of other locations only lowers what a trajectory adds; and
+`MeasurementPlan.adapted` refuses a plan that touches what was spent or spends another total (there
+is the argument). Nothing exact leaves `measure_stage`: the cells are found, counted and given their
+noise there.
 
 Who counts is an engine (`raw.engines`): in memory, out of core, on a cluster. A stage is one pass
 over its trajectories. The cells of a trajectory are found by the same function everywhere
@@ -40,7 +41,8 @@ from pathveil.statistics.measurement_plan import Line, MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.prefix_tree import LEVELS
-from pathveil.statistics.statistic import VISITED, Rows, Scope, Statistic
+from pathveil.statistics.statistic import HABITS, VISITED, Rows, Scope, Statistic
+from pathveil.statistics.validation import Queries, public_queries
 from pathveil.statistics.visits import VISITS
 
 COUNTED_AT_ONCE = 1 << 23  # cells that are counted in one array rather than by sorting
@@ -48,6 +50,8 @@ SPARSELY = 64  # times as many cells as there are to count: sorting them is quic
 
 ChooseCandidates = Callable[[Measurements], NDArray[np.int64]]
 """Post-processing: from the noisy visits to sorted location codes."""
+ChooseQueries = Callable[[Measurements], Queries]
+"""Post-processing: from the noisy tables so far to the questions that validate answers."""
 Adapt = Callable[[MeasurementPlan, Measurements], MeasurementPlan]
 """Post-processing: from a plan, and the noisy tables so far, to the plan to go on with."""
 
@@ -57,6 +61,11 @@ def as_planned(plan: MeasurementPlan, _seen: Measurements) -> MeasurementPlan:
     return plan
 
 
+def about_anything(seen: Measurements) -> Queries:
+    """Questions that follow from how many candidates there are."""
+    return public_queries(seen.scope.named)
+
+
 def measure(
     database: Trajectories,
     plan: MeasurementPlan,
@@ -64,6 +73,7 @@ def measure(
     randomness: Randomness,
     progress: Progress = lambda _done, _all: None,
     adapt: Adapt = as_planned,
+    choose_queries: ChooseQueries = about_anything,
 ) -> Measurements:
     """Measure everything that the calibrated method needs. Spends the plan's budget, all of it."""
     counter, spent, done = table_counter(database), list[Line](), 0
@@ -74,6 +84,8 @@ def measure(
         if lines[0].statistic.stage == VISITED:
             seen = replace(seen, scope=_second_scope(seen, choose_candidates(seen)))
             counter = counter.among(seen.candidates)
+        if lines[0].statistic.stage == HABITS:
+            seen = replace(seen, scope=replace(seen.scope, queries=choose_queries(seen)))
         seen = replace(seen, plan=seen.plan.adapted(adapt(seen.plan, seen), spent))
         done += 1
         progress(done, max(done, len(list(seen.plan.stages()))))

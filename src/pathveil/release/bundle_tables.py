@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pathveil.compiled import njit
-from pathveil.core.error_table import LEVELS, ErrorTable
+from pathveil.core.error_table import KINDS, LEVELS, ErrorTable
 from pathveil.core.noisy_tree import EstimatedTree
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
@@ -339,27 +339,29 @@ def _csv(header: list[str], rows: Iterable[Iterable[object]]) -> str:
     return text.getvalue()
 
 
-# The error table in a bundle: one row per number of locations and size of the estimate.
+# The error table in a bundle: one row per kind of question, number of locations and size of answer.
 
 
-COLUMNS = (
-    "locations",
-    "estimate",
-    *(f"{bound}_{level}" for level in LEVELS for bound in ("low", "high")),
-)
+_BOUNDS = tuple(f"{bound}_{level}" for level in LEVELS for bound in ("low", "high"))
+COLUMNS = ("kind", "locations", "estimate", "best", *_BOUNDS)
+COLUMNS_BEFORE = ("locations", "estimate", *_BOUNDS)  # before there were kinds
 
 
 def error_table_csv(table: ErrorTable) -> str:
-    """The table as text: whole numbers only."""
+    """The table as text: a word and whole numbers."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     cells = (
         table.locations[:, None],
         table.estimate[:, None],
+        table.best[:, None],
         table.bounds.reshape(len(table.estimate), -1),
     )
-    writer.writerows(np.hstack(cells).tolist())
+    writer.writerows(
+        [KINDS[kind], *row]
+        for kind, row in zip(table.kind.tolist(), np.hstack(cells).tolist(), strict=True)
+    )
     return text.getvalue()
 
 
@@ -371,13 +373,20 @@ def read_error_table(path: Path) -> ErrorTable:
     """
     try:
         header, *rows = csv.reader(io.StringIO(read_plain(path).decode()), strict=True)
-        cells = np.array([[int(field) for field in row] for row in rows], dtype=np.int64)
-    except (OSError, ValueError, OverflowError, csv.Error):
+        kinds = [KINDS.index(row[0]) for row in rows] if header[:1] == ["kind"] else []
+        cells = np.array(
+            [[int(field) for field in row[bool(kinds) :]] for row in rows], dtype=np.int64
+        )
+    except (OSError, ValueError, OverflowError, IndexError, csv.Error):
         raise ReleaseError(f"{path} is not an error table that pathveil wrote.") from None
-    if tuple(header) != COLUMNS or cells.shape != (len(rows), len(COLUMNS)):
+    columns = COLUMNS if kinds else COLUMNS_BEFORE
+    if tuple(header) != columns or cells.shape != (len(rows), len(columns) - bool(kinds)):
         raise ReleaseError(f"{path} does not have the columns of an error table.")
-    bounds = cells[:, 2:].reshape(-1, len(LEVELS), 2)
-    table = ErrorTable(cells[:, 0].copy(), cells[:, 1].copy(), bounds)
+    bounds = cells[:, -len(_BOUNDS) :].reshape(-1, len(LEVELS), 2)
+    best = cells[:, 2].copy() if kinds else cells[:, 1].copy()
+    table = ErrorTable(
+        cells[:, 0].copy(), cells[:, 1].copy(), bounds, np.array(kinds, dtype=np.int64), best
+    )
     problem = table.problem()
     if problem:
         raise ReleaseError(f"{path} is not an error table: {problem}.")

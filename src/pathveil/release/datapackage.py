@@ -62,10 +62,11 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
             _resource(
                 "error_table",
                 ERROR_TABLE,
-                "Intervals for count queries, by the number of distinct locations asked for (-1: "
-                "several, one of which no released trajectory visits) and the released count: "
-                "low_90 and high_90 are the bounds at the level of 90%.",
-                dict.fromkeys(COLUMNS, "integer"),
+                "Intervals for answers, by the kind of question, the number of distinct locations "
+                "asked for (-1: several, one of which no released trajectory visits) and the "
+                "released count: low_90 and high_90 are the bounds at the level of 90%, best is "
+                "the middle of what the true count may be.",
+                {**dict.fromkeys(COLUMNS, "integer"), "kind": "string"},
             )
         )
     if csv:

@@ -1,6 +1,6 @@
 """A release: what was published, in memory, the questions one can ask it and what it can become."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -14,16 +14,26 @@ from pathveil.analysis.patterns import Pattern, top_patterns
 from pathveil.analysis.timed_queries import Step, TimedPaths, has_windows
 from pathveil.analysis.visit_index import VisitIndex, codes_of
 from pathveil.core.about import About
-from pathveil.core.error_table import USUAL_LEVEL, ErrorTable, Estimate
+from pathveil.core.error_table import (
+    ANY,
+    HOURS,
+    ORDERED,
+    PREFIX,
+    USUAL_LEVEL,
+    ErrorTable,
+    Estimate,
+)
 from pathveil.core.html_card import html_card
 from pathveil.core.methods import method_words
 from pathveil.core.noisy_tree import EstimatedTree
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
-from pathveil.errors import QueryError
+from pathveil.errors import ParameterError, QueryError
 from pathveil.ledger.charges import Charge
 from pathveil.methods.paper.generate import distinct_paths
 from pathveil.promise.certificate import Certificate, LedgerRecord
+from pathveil.release.answering import FLOW_KINDS, Answering, Flow
+from pathveil.release.exports.flow_lines import FLOWS
 from pathveil.release.exports.published import check_number_of_visits
 from pathveil.release.views import TimeView, WithZones, ZoneView, one_granularity
 from pathveil.times.time_grid import TimeGrid
@@ -227,11 +237,9 @@ class Release:
         return self._errors.table(self._paths)
 
     @cached_property
-    def _is_named(self) -> NDArray[np.bool_]:
-        """Which locations released trajectories visit."""
-        named = np.zeros(len(self.universe), dtype=np.bool_)
-        named[self._paths.codes] = True
-        return named
+    def answering(self) -> Answering | None:
+        """Intervals for many answers at once; None if the release has none."""
+        return None if self.error_table is None else Answering(self.error_table, self)
 
     def to_sequences(self) -> list[list[str]]:
         """Every released trajectory as a list of labels."""
@@ -267,20 +275,29 @@ class Release:
 
         Args:
             locations: labels; one that is repeated counts once. A pair of a label and a time
-                window, ``("A", "07:00-10:00")``, asks for a visit then (without an interval).
+                window, ``("A", "07:00-10:00")``, asks for a visit then (the interval is a bound).
             level: of the interval: 0.5, 0.6, 0.7, 0.8, 0.9 or 0.95.
 
         Raises:
             QueryError: if a label is not of the universe, or there is no such level.
         """
         if has_windows(locations):
-            return Estimate(self._timed.count(locations))
+            return self._within_bound(locations, self._timed.count(locations), level)
         labels = cast("Collection[str]", locations)
-        answers = self.count_many([labels])
-        if self.error_table is None:
-            return Estimate(int(answers[0]))
-        low, high = self._intervals([labels], answers, level)
-        return Estimate(int(answers[0]), int(low[0]), int(high[0]), level)
+        return self._estimate(ANY, labels, int(self.count_many([labels])[0]), level)
+
+    def _estimate(self, kind: str, labels: Collection[str], answer: int, level: float) -> Estimate:
+        """An answer with its interval, if there is any."""
+        if self.answering is None:
+            return Estimate(answer)
+        codes = codes_of(self.universe, labels)
+        asked = self.answering.asked(kind, [codes], np.array([answer], np.int64), level)
+        return next(asked.estimates())
+
+    def _within_bound(self, steps: Collection[Step], answer: int, level: float) -> Estimate:
+        """An answer about hours: nothing measured tells more than who visits at all."""
+        labels = [step if isinstance(step, str) else step[0] for step in steps]
+        return self._estimate(HOURS, labels, answer, level)
 
     def count_many(self, queries: Sequence[Collection[str]]) -> NDArray[np.int64]:
         """The answers to many count queries at once, int64."""
@@ -295,46 +312,58 @@ class Release:
             QueryError: if a label is not of the universe, there is no such level, or the release
                 has no intervals: only calibrated ones do.
         """
-        return self._intervals(queries, self.count_many(queries), level)
-
-    def _intervals(
-        self, queries: Sequence[Collection[str]], answers: NDArray[np.int64], level: float
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        if self.error_table is None:
+        if self.answering is None:
             raise QueryError(
                 f"A release by the method {self.parameters.method!r} can't tell how far its "
                 "answers are off: what its threshold cut is not in it. Calibrated ones can."
             )
-        coded = [set(codes_of(self.universe, query)) for query in queries]
-        named = (bool(self._is_named[list(codes)].all()) for codes in coded)
-        return self.error_table.intervals(
-            np.fromiter(map(len, coded), np.int64, len(coded)),
-            answers,
-            np.fromiter(named, np.bool_, len(coded)),
-            level,
-        )
+        coded = [codes_of(self.universe, query) for query in queries]
+        answers = self.answering.asked(ANY, coded, self.count_many(queries), level)
+        return answers.low, answers.high
 
-    def count_ordered(self, locations: Sequence[Step]) -> int:
+    def count_ordered(self, locations: Sequence[Step], *, level: float = USUAL_LEVEL) -> Estimate:
         """How many released trajectories visit these locations in this order, gaps allowed.
 
-        Without an interval: no measurement says how far the order of distant visits is off.
         "A in the morning, then B" is ``[("A", "07:00-10:00"), "B"]``. With a taxonomy the labels
-        are locations only, or zones only.
+        are locations only, or zones only. Intervals as in `count`.
         """
         if has_windows(locations):
-            return self._timed.count_ordered(locations)
+            return self._within_bound(locations, self._timed.count_ordered(locations), level)
         labels = cast("Sequence[str]", locations)
-        return count_ordered(one_granularity(self, labels, self.parameters.taxonomy), labels)
+        asked = one_granularity(self, labels, self.parameters.taxonomy)
+        kind = ANY if len(labels) <= 1 else ORDERED
+        return self._estimate(kind, labels, count_ordered(asked, labels), level)
 
-    def count_prefix(self, locations: Sequence[Step]) -> int:
+    def count_prefix(self, locations: Sequence[Step], *, level: float = USUAL_LEVEL) -> Estimate:
         """How many released trajectories start with exactly these locations.
 
-        Without an interval; for prefixes of the tree, its noisy counts are published beside.
+        For prefixes of the tree, its noisy counts are published beside. Intervals as in `count`.
         """
         if has_windows(locations):
-            return self._timed.count_prefix(locations)
+            return self._within_bound(locations, self._timed.count_prefix(locations), level)
         labels = cast("Sequence[str]", locations)
-        return count_prefix(one_granularity(self, labels, self.parameters.taxonomy), labels)
+        asked = one_granularity(self, labels, self.parameters.taxonomy)
+        kind = PREFIX if labels else ANY
+        return self._estimate(kind, labels, count_prefix(asked, labels), level)
+
+    def flows(self, flows: str = "transitions", *, limit: int | None = None) -> list[Flow]:
+        """Flows between locations with intervals, the largest first.
+
+        Args:
+            flows: "transitions" (what directly follows what) or "origin-destination".
+            limit: how many; None for all.
+
+        Raises:
+            ParameterError: if there are no such flows.
+        """
+        if flows not in FLOWS:
+            raise ParameterError(f"Flows are {' or '.join(FLOWS)}; choose one of these.")
+        pairs, labels = FLOWS[flows](self).largest(limit), self.universe.labels
+        counts: Iterable[Estimate] = (Estimate(count) for count in pairs.counts.tolist())
+        if self.answering is not None:
+            counts = self.answering.pairs(FLOW_KINDS[flows], pairs).estimates()
+        ends = zip(pairs.first.tolist(), pairs.second.tolist(), counts, strict=True)
+        return [Flow(labels[first], labels[second], count) for first, second, count in ends]
 
     def top_patterns(
         self,
@@ -345,8 +374,11 @@ class Release:
         max_length: int | None = None,
         different: bool = False,
     ) -> list[Pattern]:
-        """The k most frequent sequential patterns: see `pathveil.top_patterns`."""
-        return top_patterns(
+        """The k most frequent sequential patterns: see `pathveil.top_patterns`.
+
+        Supports of a calibrated release are `Estimate`s, with intervals and marks.
+        """
+        found = top_patterns(
             self,
             k,
             contiguous=contiguous,
@@ -354,6 +386,9 @@ class Release:
             max_length=max_length,
             different=different,
         )
+        if self.answering is None:
+            return found
+        return self.answering.of_patterns(found, contiguous=contiguous)
 
     @cached_property
     def plot(self) -> "Plots":

@@ -37,10 +37,11 @@ SHARES: Final = {
     "actions": Fraction(6, 100),
     "moves": Fraction(16, 100),
     "distances": Fraction(1, 100),
-    "pairs": Fraction(11, 100),
+    "pairs": Fraction(10, 100),
     "trips": Fraction(3, 100),
-    "visited sets": Fraction(6, 100),
+    "visited sets": Fraction(5, 100),
     "reach": Fraction(2, 100),
+    "validation": Fraction(2, 100),
 }
 TREE_SHARE: Final = Fraction(16, 100)  # of all levels together
 TREE_RATIO: Final = Fraction(17, 20)  # a level gets this much of the budget of the one above
@@ -66,6 +67,7 @@ WORTH: Final = {
     "trips": 0.1,
     "visited sets": 0.2,
     "reach": 0.2,
+    "validation": 0.15,
     "prefix tree": 0.3,
 }
 # What a purpose changes of that: so many times as much. By argument.
@@ -97,6 +99,16 @@ SHARE_FOR_CAP: Final = 0.1
 PLANNING_ROUNDS: Final = 4  # caps follow from shares and shares from caps: it settles at once
 # Pairs of locations are so many times as concentrated as if their ends were independent.
 CONCENTRATION: Final = 3.0
+
+# Validation (`statistics.validation`). By argument: a question is worth asking if one trajectory in
+# 300 answers it; the questions take half of the trajectories together, so that few who answer
+# another are lost; there are no more of a kind than tell its errors well.
+TYPICAL_QUERY: Final = 1 / 300
+QUERIES_TAKE: Final = 2.0
+MOST_QUERIES: Final = 2000
+FEWEST_QUERIES: Final = 250
+# The parts of them that kinds have: pairs, triples, in order, moves, trips, beginnings. By hand.
+QUERY_SHARES: Final = (0.25, 0.1, 0.15, 0.1, 0.2, 0.1, 0.1)
 
 # Caps.
 MOST_CAP: Final = 40  # of all tables; by hand: what a larger one adds is lost in its noise
@@ -272,6 +284,22 @@ MOST_DEVIATION: Final = 3.0
 # From here on the noise is a small part of the spread, which is then smooth across it.
 SMOOTH_AFTER: Final = 3.0
 CELLS_PER_SIZE: Final = 100  # that are looked at, of each half-decade of predictions
+# Errors by validation: biases (logarithms); what kinds of questions tell about each other; the
+# even shape counts as so many questions; rounds of EM. By hand.
+BIASES: Final = np.arange(-2, 5) / 5.0
+MISSING: Final = np.array([0.5, 2.0, 6.0, 20.0])
+FLOORS: Final = np.array([0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5])
+SPREADS: Final = np.array([2.0, 4.0, 8.0, 16.0, 32.0])
+BORROWED_KINDS: Final = 0.1
+# A kind is told by questions if so many have a released answer as large as the noise.
+ENOUGH_QUERIES: Final = 20
+# Questions with a location in common err together: each counts as so much of one by itself.
+WORTH_OF_QUERY: Final = 0.5
+SHAPE_PRIOR: Final = 30.0
+SHAPE_ROUNDS: Final = 40
+# Outside an interval lies so much of what the level allows: a hundred questions tell a quantile
+# with an error of its own. By experiment, on mibici and nycflights13.
+ASKED_TAIL: Final = 0.6
 # Draws of true counts.
 LOCATION_DRAWS: Final = 200_000  # of single locations in all; then the fewest and most for one
 LEAST_DRAWS: Final = 20
@@ -279,6 +307,6 @@ MOST_DRAWS: Final = 1000
 UNNAMED_DRAWS: Final = 4000
 CONJUNCTION_DRAWS: Final = 4000
 TOTAL_DRAWS: Final = 4000
+LENGTH_DRAWS: Final = 4000
 STEPS_PER_DECADE: Final = 8  # of released counts of conjunctions
-NORMAL_FROM: Final = 100  # a count from which its mean is drawn from a normal distribution
 NEGLIGIBLE: Final = 0.5  # trajectories: hidden long ones below that change no interval

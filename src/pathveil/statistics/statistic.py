@@ -11,11 +11,11 @@ denoised, and whether the synthesis is calibrated to it. Caps and shares of ε a
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from threading import RLock
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,21 @@ from pathveil.statistics.first_visits import first_visits, to_positions
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.outlook import Outlook
 
+if TYPE_CHECKING:
+    from pathveil.statistics.validation import Queries
+
 ALWAYS_DENSE = 1 << 62
 NONE_INVENTED = Fraction(0)
 LEAST_PLACED = 3  # two locations are as far from each other as they are
 Found = TypeVar("Found")
 # In what order tables are measured: those of one stage look at the same public scope.
-FIRST_LOOK, VISITED, HABITS, TIMES = "first look", "visited", "habits", "times"
+FIRST_LOOK, VISITED, HABITS, VALIDATED, TIMES = (
+    "first look",
+    "visited",
+    "habits",
+    "validated",
+    "times",
+)
 
 
 class Bound(NamedTuple):
@@ -63,6 +72,7 @@ class Scope:
         popular: int64; positions among the candidates of the most visited ones.
         levels: the levels of the prefix tree that are measured already.
         points: float64, shape (|L|, 3); where each location lies (public), if there is a map.
+        queries: the questions that validate answers; None before they are chosen.
     """
 
     universe_size: int
@@ -71,6 +81,7 @@ class Scope:
     popular: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     levels: tuple[NoisyTable, ...] = ()
     points: NDArray[np.float64] | None = None
+    queries: "Queries | None" = None
 
     @property
     def named(self) -> int:
@@ -97,13 +108,11 @@ class Scope:
 
     def of_candidates(self) -> "Scope":
         """The scope of synthetic trajectories, whose locations are positions of candidates."""
-        return Scope(
-            self.named,
-            self.slots,
-            np.arange(self.named),
-            self.popular,
-            self.levels,
-            None if self.points is None else self.points[self.candidates],
+        return replace(
+            self,
+            universe_size=self.named,
+            candidates=np.arange(self.named),
+            points=None if self.points is None else self.points[self.candidates],
         )
 
 

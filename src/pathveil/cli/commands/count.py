@@ -31,7 +31,9 @@ def count(
     """Count the released trajectories that visit all the given locations.
 
     For a calibrated release the answer comes with an interval that is meant to hold the true count
-    in 90% of random questions; --ordered and --prefix have none.
+    in 90% of questions of its kind and size, and with a mark: reliable, rough, or noise (it can't
+    be told from noise). Where nothing was measured that tells, the interval is a bound that needs
+    no model: from 0 to the most who may visit the rarest of the locations.
 
     Example: `pathveil count release S0001 S0002 --ordered`
 
@@ -39,6 +41,7 @@ def count(
     """
     from pathveil.analysis.timed_queries import read_step
     from pathveil.cli.console import open_release, print_json, stdout_console, warn_if_injected
+    from pathveil.cli.intervals import in_words, interval_fields
     from pathveil.errors import QueryError
 
     if ordered and prefix:
@@ -60,21 +63,11 @@ def count(
                 "query": kind,
                 "between": between,
                 "count": int(answer),
-                **_interval(answer),
+                **interval_fields(answer),
                 "status": release.certificate.status,
             }
         )
         return
     console = stdout_console()
     warn_if_injected(release)
-    has_interval = _interval(answer)["level"] is not None
-    console.print(str(answer) if has_interval else f"{answer:,}", highlight=False)
-
-
-def _interval(answer: int) -> dict[str, object]:
-    """The interval of an answer; None where it has none."""
-    from pathveil.core.error_table import Estimate
-
-    if not isinstance(answer, Estimate) or answer.level is None:
-        return {"low": None, "high": None, "level": None}
-    return {"low": answer.low, "high": answer.high, "level": answer.level}
+    console.print(in_words(answer), highlight=False, markup=False)

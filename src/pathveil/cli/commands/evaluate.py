@@ -9,6 +9,7 @@ from pathveil.cli.options import reading, shared, trips
 
 if TYPE_CHECKING:
     from pathveil.release.release import Release
+    from pathveil.trials.evaluation.coverage import Held
     from pathveil.trials.evaluation.measures import Evaluation
 
 _EVALUATION = "The evaluation"
@@ -59,9 +60,12 @@ def evaluate(
 ) -> None:
     """Compare a release with the raw data it was made from. INTERNAL, not private.
 
-    Prints a table of utility measures, each beside the score of an empty release, and writes a
-    page with plots. Give the same column options as for `pathveil publish`: the raw data is
-    bounded to the same number of trajectories per unit as the release says, and compared as such.
+    First a verdict in words: how often the intervals of a calibrated release hold the truth, by
+    kind of question, for questions picked at random, from people's own trajectories, and from the
+    top of the release's own lists. Then a table of utility measures, each beside the score of an
+    empty release; and a page with plots. Give the same column options as for `pathveil publish`:
+    the raw data is bounded to the same number of trajectories per unit as the release says, and
+    compared as such.
     A release with times needs --time-column: the raw visits are put on its time grid (and cut
     where it ends), and compared by their locations. With --keep sample another sample is drawn
     than the one that was published.
@@ -75,6 +79,7 @@ def evaluate(
     from pathveil.raw.sources.databases.addresses import check_request
     from pathveil.trials.evaluation.charts import altair
     from pathveil.trials.evaluation.compared import at_one_level
+    from pathveil.trials.evaluation.coverage import held
     from pathveil.trials.evaluation.evaluation_page import evaluation_page
     from pathveil.trials.evaluation.internal import internal_path, write_internal
     from pathveil.trials.evaluation.measures import evaluate as measure
@@ -90,29 +95,39 @@ def evaluate(
         trips.same_universe(universe, release.locations),
         options.reading(release.time_grid, release.parameters.max_trajectories_per_unit),
     )
+    raw, released = at_one_level(database, release)
     with progress("Measuring", total=1) as done:
         evaluation = measure(
-            *at_one_level(database, release),
+            raw,
+            released,
             height=release.parameters.height,
             queries=queries,
             patterns=patterns,
             seed=seed,
             progress=lambda done_so_far, every: done(done_so_far / every),
         )
+    with progress("Asking"):
+        intervals = held(raw, release, seed=seed)
     with progress("Drawing"):
-        html = evaluation_page(evaluation, release.parameters, is_private=release.is_private)
-    _print(evaluation, release, write_internal(page, html), json=json)
+        html = evaluation_page(
+            evaluation, release.parameters, is_private=release.is_private, intervals=intervals
+        )
+    _print(evaluation, intervals, release, write_internal(page, html), json=json)
 
 
-def _print(evaluation: "Evaluation", release: "Release", page: Path, *, json: bool) -> None:
+def _print(
+    evaluation: "Evaluation", held: "Held | None", release: "Release", page: Path, *, json: bool
+) -> None:
     from pathveil.cli.console import print_json, print_table, stdout_console
     from pathveil.trials.evaluation.internal import NOTICE, number, stamped
 
     if json:
-        print_json(stamped({**_values(evaluation, release), "page": str(page)}))
+        values = {**_values(evaluation, release), **_intervals(held), "page": str(page)}
+        print_json(stamped(values))
         return
     console = stdout_console()
     console.print(NOTICE, style="bold red")
+    _print_intervals(held)
     groups = dict.fromkeys(figure.measure.group for figure in evaluation.figures)
     for group in groups:
         print_table(
@@ -139,6 +154,42 @@ def _print(evaluation: "Evaluation", release: "Release", page: Path, *, json: bo
         console.print("The release has zones: every visit, raw or released, is told by its zone.")
     console.print("The page is", style="bold", end=" ")
     console.print(str(page), markup=False, highlight=False)
+
+
+def _print_intervals(held: "Held | None") -> None:
+    """The verdict, and the tables behind it."""
+    from pathveil.cli.console import print_table, stdout_console
+    from pathveil.trials.evaluation.coverage import by_kind
+
+    console = stdout_console()
+    if held is None:
+        console.print("The release has no intervals: only calibrated ones do.")
+        return
+    for words in held.verdict():
+        console.print(words, highlight=False)
+    heading, *rows = by_kind(held.coverage)
+    print_table(
+        "Held by 90% intervals (median width over the true answer)", heading, rows, numbers=set()
+    )
+    if held.worst:
+        print_table(
+            "The worst stops",
+            ["location", "true", "released", "90% interval"],
+            [(m.location, m.true, m.released, f"{m.low:,} to {m.high:,}") for m in held.worst],
+            numbers={1, 2, 3},
+        )
+
+
+def _intervals(held: "Held | None") -> dict[str, object]:
+    from dataclasses import asdict
+
+    if held is None:
+        return {"verdict": None, "coverage": None, "worst_stops": None}
+    return {
+        "verdict": held.verdict(),
+        "coverage": [asdict(one) for one in held.coverage],
+        "worst_stops": [asdict(one) for one in held.worst],
+    }
 
 
 def _values(evaluation: "Evaluation", release: "Release") -> dict[str, object]:

@@ -23,16 +23,27 @@ def patterns(
             "is another: people return to where they began, and A → A → A fills the list.",
         ),
     ] = False,
+    everything: shared.All = False,
     between: trips.Between = None,
     json: shared.Json = False,
 ) -> None:
     """Show the top-k sequential patterns: locations that many trajectories visit in this order.
 
+    Of a calibrated release each has a 90% interval, and the figure shown is the middle of what the
+    true count may be. Those of the k that can't be told from noise are left out.
     Ties: the shorter pattern first, then the universe's order.
 
     Example: `pathveil patterns release -k 20 --min-length 2`
     """
-    from pathveil.cli.console import open_release, print_json, print_table, reported_progress
+    from pathveil.cli.console import (
+        open_release,
+        print_json,
+        print_note,
+        print_table,
+        reported_progress,
+    )
+    from pathveil.cli.intervals import HEADINGS, cells, interval_fields, rule_words, told
+    from pathveil.core.error_table import RULE
 
     release = open_release(directory)
     with reported_progress("Mining"):
@@ -43,10 +54,17 @@ def patterns(
             max_length=max_length,
             different=not repeats,
         )
+    ranked = list(enumerate(found, start=1))
+    shown, left_out = told([(row, row[1].support) for row in ranked], everything=everything)
     if json:
         print_json(
             {
-                "patterns": [{"locations": p.locations, "support": p.support} for p in found],
+                "patterns": [
+                    {"locations": p.locations, "support": p.support, **interval_fields(p.support)}
+                    for _, p in shown
+                ],
+                "left_out": left_out,
+                "rule": RULE,
                 "status": release.certificate.status,
             }
         )
@@ -55,7 +73,9 @@ def patterns(
     when = "" if between is None else f" in {between}"
     print_table(
         f"{stamp}Top {k} sequential patterns{when}",
-        ["rank", "locations", "trajectories"],
-        [(i, " → ".join(p.locations), p.support) for i, p in enumerate(found, start=1)],
-        numbers={0, 2},
+        ["rank", "locations", *HEADINGS],
+        [(rank, " → ".join(p.locations), *cells(p.support)) for rank, p in shown],
+        numbers={0, 2, 3},
     )
+    if release.error_table is not None and between is None:
+        print_note(rule_words(left_out, len(found)))

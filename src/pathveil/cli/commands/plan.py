@@ -235,6 +235,7 @@ def print_simulation(result: "SimulatedForecast", page: Path | None) -> None:
     """The tables, and what they are not."""
     from pathveil.cli.console import print_table, stdout_console
     from pathveil.trials.forecasting.forecast_tables import WHAT_IT_IS, tables
+    from pathveil.trials.forecasting.kinds import what_to_ask
 
     console = stdout_console()
     size = result.simulated
@@ -244,6 +245,7 @@ def print_simulation(result: "SimulatedForecast", page: Path | None) -> None:
         style="bold",
         highlight=False,
     )
+    console.print(what_to_ask(result.run.kinds), style="bold", markup=False, highlight=False)
     for table in tables(result):
         numbers = set(range(1, len(table.columns)))
         print_table(table.title, table.columns, table.rows, numbers=numbers)
@@ -325,9 +327,9 @@ def plan(
             facts |= {"simulation": as_json(simulated) | {"page": page}}
         print_json(facts)
         return
-    _print(parameters)
     if simulated is not None:
         print_simulation(simulated, out)
+    _print(parameters)
     stdout_console().print("Nothing was read or spent.")
 
 

@@ -195,6 +195,10 @@ class PrivacyOptions:
     max_nodes: MaxNodes = 20_000_000
 
 
+All: TypeAlias = Annotated[
+    bool,
+    typer.Option("--all", help="Also show what can't be told from noise; without, it is left out."),
+]
 Json: TypeAlias = Annotated[
     bool,
     typer.Option("--json", help="Print JSON for scripts.", rich_help_panel=_OUTPUT),

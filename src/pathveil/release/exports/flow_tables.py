@@ -1,8 +1,8 @@
 """Tables of a release for people: flows, origins and destinations, visits, visits by time slot.
 
 One row per pair of locations or per location, the largest count first, with ids, names and
-coordinates. Visits of a calibrated release have their 90% intervals, and a mark where noise alone
-could explain the count; flows have none, because no error is known for them.
+coordinates. Counts of a calibrated release have their 90% intervals and a mark that says how much
+they are worth (`core.error_table.RULE`).
 """
 
 from dataclasses import dataclass
@@ -14,16 +14,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pathveil.analysis.flows import visits
+from pathveil.core.error_table import ANY, Answers
 from pathveil.core.texts import escape
 from pathveil.errors import ParameterError, ReleaseError, did_you_mean
 from pathveil.promise.certificate import NOT_PRIVATE
+from pathveil.release.answering import FLOW_KINDS, Answering
 from pathveil.release.exports.flow_lines import FLOWS
 from pathveil.release.exports.published import Published
 from pathveil.universe.universe import Universe
 
 VISITS, BY_TIME = "visits", "visits-by-time"
+FLOWMAP: Final = "flowmap"
 TABLES: Final = (*FLOWS, VISITS, BY_TIME)
-WITHIN_NOISE: Final = "within noise"
 # What a location of a flow, and of a visit, is called: id, name, latitude, longitude.
 _USUAL = ("{}", "{}_name", "{}_latitude", "{}_longitude")
 LAYOUTS: Final = {
@@ -33,7 +35,7 @@ LAYOUTS: Final = {
         ("origin", "dest"),
     ),
     # The sheets "flows" and "locations" of flowmap.blue, which knows nothing else.
-    "flowmap": (("{}", None, None, None), ("id", "name", "lat", "lon"), ("origin", "dest")),
+    FLOWMAP: (("{}", None, None, None), ("id", "name", "lat", "lon"), ("origin", "dest")),
 }  # fmt: skip
 
 
@@ -41,12 +43,8 @@ class _Counted(Published, Protocol):
     """A release that can say how far its counts are off."""
 
     @property
-    def error_table(self) -> Any:
+    def answering(self) -> Answering | None:
         """None if it can't."""
-        ...
-
-    def intervals_many(self, queries: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See `Release.intervals_many`."""
         ...
 
 
@@ -113,13 +111,15 @@ def flow_table(release: _Counted, table: str, names: str = "pathveil") -> Any:
             "'pathveil'."
         )
     if table in FLOWS:
-        pairs = FLOWS[table](release)
-        order = np.argsort(-pairs.counts, kind="stable")
+        pairs = FLOWS[table](release).largest()
         columns: dict[str, Any] = {}
         for end, codes in zip(ends, (pairs.first, pairs.second), strict=True):
             location = _Location(*(None if one is None else one.format(end) for one in of_flow))  # type: ignore[arg-type]
-            columns |= location.columns(universe, codes[order])
-        return _marked(release, pa.table({**columns, "count": pairs.counts[order]}))
+            columns |= location.columns(universe, codes)
+        columns["count"] = pairs.counts
+        if release.answering is not None and names != FLOWMAP:
+            columns |= _intervals(release.answering.pairs(FLOW_KINDS[table], pairs))
+        return _marked(release, pa.table(columns))
     location = _Location(*of_visit)
     if table == VISITS:
         return _marked(release, _visits(release, location))
@@ -132,11 +132,20 @@ def _visits(release: _Counted, location: _Location) -> Any:
     codes = np.argsort(-counts, kind="stable")
     codes = codes[counts[codes] > 0]
     columns = location.columns(release.universe, codes) | {"count": counts[codes]}
-    if release.error_table is not None and len(codes):
-        low, high = release.intervals_many([{release.universe.labels[code]} for code in codes])
-        marks = [WITHIN_NOISE if least <= 0 else None for least in low.tolist()]
-        columns |= {"low": low, "high": high, "mark": pa.array(marks, pa.string())}
+    if release.answering is not None:
+        asked_for = [(code,) for code in codes.tolist()]
+        columns |= _intervals(release.answering.asked(ANY, asked_for, counts[codes]))
     return pa.table(columns)
+
+
+def _intervals(answers: Answers) -> dict[str, Any]:
+    """The columns that tell how far the counts are off."""
+    return {
+        "best": answers.best,
+        "low": answers.low,
+        "high": answers.high,
+        "mark": pa.array(answers.marks, pa.string()),
+    }
 
 
 def _visits_by_time(release: _Counted, location: _Location) -> Any:
@@ -154,7 +163,10 @@ def _visits_by_time(release: _Counted, location: _Location) -> Any:
     slot, code = np.divmod(pairs, size)
     labels = grid.labels
     columns = {"time": pa.array([labels[one] for one in slot], pa.string())}
-    return pa.table(columns | location.columns(release.universe, code) | {"count": counts})
+    columns |= location.columns(release.universe, code) | {"count": counts}
+    if release.answering is not None:
+        columns |= _intervals(release.answering.visits_at_hours(code, counts))
+    return pa.table(columns)
 
 
 def _marked(release: Published, table: Any) -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 
 from pathveil.core.parameters import Parameters
 from pathveil.trials.evaluation import charts
+from pathveil.trials.evaluation.coverage import Held, by_kind
 from pathveil.trials.evaluation.internal import Chart, render
 from pathveil.trials.evaluation.measures import Evaluation
 from pathveil.trials.evaluation.scores import Histogram, supports
@@ -15,19 +16,28 @@ LONGEST_SHOWN = 40
 LOCATIONS_SHOWN = 2000
 
 
-def evaluation_page(evaluation: Evaluation, parameters: Parameters, *, is_private: bool) -> str:
+def evaluation_page(
+    evaluation: Evaluation,
+    parameters: Parameters,
+    *,
+    is_private: bool,
+    intervals: Held | None = None,
+) -> str:
     """Render the page.
 
     Args:
         evaluation: the figures.
         parameters: of the release.
         is_private: of the release.
+        intervals: what its intervals are worth; None if it has none.
     """
     return render(
         "evaluation.html",
         parameters=parameters,
         is_private=is_private,
         figures=evaluation.figures,
+        intervals=intervals,
+        held_by_kind=by_kind(intervals.coverage) if intervals else [],
         charts=list(_charts(evaluation)),
     )
 

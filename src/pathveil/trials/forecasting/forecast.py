@@ -19,6 +19,7 @@ from pathveil.trials.forecasting.data_size import (
     size_of,
     survival,
 )
+from pathveil.trials.forecasting.kinds import KindForecast, kinds
 
 AROUND = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
 """The budgets that are tried, as multiples of the wanted one."""
@@ -40,6 +41,7 @@ class Run:
         by_locations: the error by size of the question.
         by_count: the error by size of the count.
         patterns: the right ones among the top k.
+        kinds: what one may ask of it.
     """
 
     parameters: Parameters
@@ -50,6 +52,7 @@ class Run:
     by_locations: tuple[QuestionError, ...]
     by_count: tuple[CountError, ...]
     patterns: tuple[PatternHits, ...]
+    kinds: tuple[KindForecast, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,7 @@ def _measured(
         by_locations,
         by_count,
         patterns,
+        tuple(kinds(database, release)),
     )
     tell(1.0)
     return run

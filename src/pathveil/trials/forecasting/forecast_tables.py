@@ -3,7 +3,9 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pathveil.core.error_table import RULE
 from pathveil.trials.forecasting.forecast import Run, SimulatedForecast
+from pathveil.trials.forecasting.kinds import what_to_ask
 
 WHAT_IT_IS = (
     "Simulated commuters, not your data: a home and a work stop, detours, and stops whose "
@@ -43,10 +45,31 @@ class Table:
 def tables(forecast: SimulatedForecast) -> tuple[Table, ...]:
     """All tables, the most telling first."""
     return (
+        by_kind(forecast.run),
         by_epsilon(forecast),
         by_locations(forecast.run),
         by_count(forecast.run),
         levels(forecast.run),
+    )
+
+
+def by_kind(run: Run) -> Table:
+    """What one may ask."""
+    return Table(
+        f"ε = {run.parameters.budget}: the largest answers of each kind",
+        ("answers about", "of", "reliable", "rough", "noise", "right"),
+        tuple(
+            (
+                one.kind,
+                str(one.looked_at),
+                str(one.reliable),
+                str(one.rough),
+                str(one.noise),
+                f"{one.right} of {one.top}",
+            )
+            for one in run.kinds
+        ),
+        f"Marks: {RULE}. “right”: of the truly largest, how many are among as many of the release.",
     )
 
 
@@ -132,6 +155,7 @@ def as_json(forecast: SimulatedForecast) -> dict[str, Any]:
     return {
         "expected": asdict(forecast.expected),
         "simulated": asdict(forecast.simulated),
+        "what_to_ask": what_to_ask(forecast.run.kinds),
         "cautions": forecast.expected.cautions(),
         "runs": [
             {
@@ -145,6 +169,7 @@ def as_json(forecast: SimulatedForecast) -> dict[str, Any]:
                 "error_by_locations": [asdict(line) for line in run.by_locations],
                 "error_by_count": [asdict(line) for line in run.by_count],
                 "top_patterns": [asdict(line) for line in run.patterns],
+                "kinds": [asdict(line) for line in run.kinds],
             }
             for run in forecast.runs
         ],

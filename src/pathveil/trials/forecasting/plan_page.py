@@ -12,6 +12,7 @@ from pathveil.pages.report import templates
 from pathveil.promise.certificate import CERTIFICATE_FILE
 from pathveil.trials.forecasting import forecast_tables
 from pathveil.trials.forecasting.forecast import SimulatedForecast
+from pathveil.trials.forecasting.kinds import what_to_ask
 
 WIDTH, HEIGHT = 520, 260
 LEFT, RIGHT, TOP, BOTTOM = 56, 120, 14, 44
@@ -179,6 +180,8 @@ def plan_page(forecast: SimulatedForecast) -> str:
             simulated=forecast.simulated,
             cautions=forecast.expected.cautions(),
             what_it_is=forecast_tables.WHAT_IT_IS,
+            what_to_ask=what_to_ask(forecast.run.kinds),
+            by_kind=forecast_tables.by_kind(forecast.run),
             exhibits=exhibits(forecast),
         )
     )

@@ -1,16 +1,17 @@
 """The error model: draws true counts that the measurements allow, and tabulates their quantiles.
 
-What an answer may be off by has four sources, and each is read from what was measured:
+What an answer about one location may be off by has three sources, each read from what was measured:
 
-- **Noise** of the measured tables: their posteriors (`popularity_prior`, pairs by Bayes' rule).
+- **Noise** of the table of visits: its posterior (`popularity_prior`).
 - **Misfit** of the movement model where nothing corrected it (`misfit`).
-- **Caps**: visits and pairs beyond the caps of their tables were never counted.
-  For single locations two extrapolations are at hand: the released one, and that everybody's
-  visits go on like the measured ones. They differ, and by how much says how little is known.
-- **Long trajectories** that the noise on the shapes hides: they visit nearly everything, which
-  matters where the universe is small.
+- **Caps**: visits beyond the cap of their table were never counted. Two extrapolations are at
+  hand: the released one, and that everybody's visits go on like the measured ones. They differ, and
+  by how much says how little is known.
 
-Released counts are themselves drawn, so small ones are uncertain by their square root.
+Answers about several locations are compared with questions that nothing was fitted to
+(`validated`). Where too few of these stand out of the noise, the table says nothing, and whoever
+asks is given a bound that needs no model. **Long trajectories** that the noise on the shapes hides
+visit nearly everything, which matters for many locations where the universe is small.
 """
 
 from collections.abc import Sequence
@@ -20,104 +21,134 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.core.error_table import LEVELS, WITH_UNNAMED, ErrorTable
+from pathveil.core.error_table import (
+    ANY,
+    KINDS,
+    LENGTH,
+    LEVELS,
+    MOVE,
+    ORDERED,
+    PREFIX,
+    TRIP,
+    WITH_UNNAMED,
+    ErrorTable,
+)
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.uncertainty.misfit import Misfit, deviation
 from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior
 from pathveil.methods.calibrated.uncertainty.sample import (
     Evidence,
-    predict_pairs,
-    predict_sets,
     predict_visits,
     visitors,
     visits_within,
 )
+from pathveil.methods.calibrated.uncertainty.validated import Validated, validated
+from pathveil.statistics import validation
 from pathveil.statistics.constants import (
+    ASKED_TAIL,
     CONJUNCTION_DRAWS,
     LEAST_DRAWS,
+    LENGTH_DRAWS,
     LOCATION_DRAWS,
     MOST_DRAWS,
     NEGLIGIBLE,
-    NORMAL_FROM,
     STEPS_PER_DECADE,
     TOTAL_DRAWS,
     UNNAMED_DRAWS,
 )
 from pathveil.statistics.denoise import posterior
-from pathveil.statistics.pairs import PAIRS
 from pathveil.statistics.shapes import (
+    DISTINCT_BINS,
     DISTINCT_VALUES,
     LENGTH_BINS,
     SHAPES,
-    distinct_locations,
     possible_shapes,
 )
 from pathveil.statistics.total import TOTAL
-from pathveil.statistics.visited_sets import VISITED_SETS
 from pathveil.statistics.visits import VISITS
 
 # Two guesses g, g' at a logarithm predict a third to within |g − g'|·√(1/2)·√(1 + 1/2).
 THIRD_GUESS = float(np.sqrt(0.75))
 HALF_DECADES = np.concatenate((np.array([0.0, 1.0]), 10.0 ** np.arange(0.5, 12.1, 0.5)))
-JEFFREYS = 0.5  # a count of a says that its mean is Gamma(a + 1/2)
-LARGEST_MEAN = 1e15
 MOST_TOGETHER = 12  # locations in one question that the table tells apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRows:
-    """The rows of an error table for one number of locations.
+    """The rows of an error table for one kind of question and number of locations.
 
     Attributes:
         locations: see `ErrorTable`.
         estimates: int64, ascending.
         bounds: int64, shape (rows, levels, 2).
+        best: int64; medians.
+        kind: of `KINDS`.
     """
 
     locations: int
     estimates: NDArray[np.int64]
     bounds: NDArray[np.int64]
+    best: NDArray[np.int64]
+    kind: str = ANY
 
     @classmethod
-    def of(cls, locations: int, draws: Sequence[tuple[int, NDArray[np.float64]]]) -> "TableRows":
-        """Quantiles of the true counts that were drawn for each estimate."""
+    def of(
+        cls,
+        locations: int,
+        draws: Sequence[tuple[int, NDArray[np.float64]]],
+        *,
+        kind: str = ANY,
+        is_asked: bool = False,
+    ) -> "TableRows":
+        """Quantiles of the true counts that were drawn for each estimate.
+
+        Args:
+            locations: how many are asked for.
+            draws: estimates, each with true counts.
+            kind: of question.
+            is_asked: whether ``high`` is to hold for questions that people's own trajectories
+                suggest, too: see `_bounds`.
+        """
         estimates, first = np.unique([estimate for estimate, _ in draws], return_index=True)
-        bounds = np.array([_bounds(draws[i][1]) for i in first])
+        bounds = np.array([_bounds(draws[i][1], is_asked=is_asked) for i in first])
+        best = np.array([round(float(np.median(draws[i][1]))) for i in first])
         # Larger estimates have no lower bounds, and wider levels no narrower ones; draws are
         # finite, so this is not quite so by itself.
         bounds = np.maximum.accumulate(bounds, axis=0)
         bounds[..., 0] = np.minimum.accumulate(bounds[..., 0], axis=1)
         bounds[..., 1] = np.maximum.accumulate(bounds[..., 1], axis=1)
-        return cls(locations, estimates, bounds)
+        return cls(locations, estimates, bounds, np.maximum.accumulate(best), kind)
 
 
 def tabulate(parts: Sequence[TableRows]) -> ErrorTable:
     """All rows in order."""
-    ordered = sorted(parts, key=lambda part: part.locations)
+    ordered = sorted(parts, key=lambda part: (KINDS.index(part.kind), part.locations))
     return ErrorTable(
         np.concatenate([np.full(len(part.estimates), part.locations) for part in ordered]),
         np.concatenate([part.estimates for part in ordered]),
         np.concatenate([part.bounds for part in ordered]),
+        np.concatenate([np.full(len(part.estimates), KINDS.index(part.kind)) for part in ordered]),
+        np.concatenate([part.best for part in ordered]),
     )
 
 
-def _bounds(true: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Low and high for each level, shape (levels, 2).
+def _bounds(true: NDArray[np.float64], *, is_asked: bool = False) -> NDArray[np.int64]:
+    """Low and high for each level, shape (levels, 2): quantiles with as much on either side.
 
-    Most answers to random queries are 0, and an interval that is right about them says little.
-    So ``high`` is chosen given that somebody did it: of the draws that are not 0, the level's
-    share lies between low and high. ``low`` is the ordinary quantile, 0 included.
+    People ask for what many do. Of questions that a random trajectory suggests, one with a true
+    count of 300 is asked three times as often as one of 100 that was answered alike. So where
+    several locations are asked for (``is_asked``), ``high`` is the quantile by trajectories: it
+    holds for such questions, and the more for those that are picked at random. ``low`` is the
+    quantile by questions, which holds for both likewise.
     """
     ordered = np.sort(true)
-    positive = ordered[ordered > 0]
+    reached = np.cumsum(ordered) if is_asked else np.arange(1.0, len(ordered) + 1)
     bounds = np.zeros((len(LEVELS), 2), dtype=np.int64)
-    if not len(positive):
-        return bounds
     for row, per_cent in enumerate(LEVELS):
-        low = ordered[(100 - per_cent) * len(ordered) // 200]
-        missed = int(np.searchsorted(positive, low))
-        last = missed - (-per_cent * len(positive) // 100) - 1
-        bounds[row] = low, positive[min(last, len(positive) - 1)]
+        tail = (100 - per_cent) / 200 * (ASKED_TAIL if is_asked else 1.0)
+        low = ordered[int(tail * len(ordered))]
+        last = np.searchsorted(reached, (1.0 - tail) * reached[-1])
+        bounds[row] = np.floor(low), np.ceil(ordered[min(last, len(ordered) - 1)])
     return bounds
 
 
@@ -142,7 +173,9 @@ def single_location_rows(
     share = float(estimates.sum()) / max(float(released.weights.sum()) * size, 1.0)
     if np.any(unnamed >= 1):
         together = _with_unnamed(unnamed[unnamed >= 1], min(max(share, 1e-9), 1.0), draw)
-        rows.append(TableRows.of(WITH_UNNAMED, [(0, together)]))
+        # Mostly nobody does.
+        often_nobody = np.concatenate((np.zeros(len(together)), together))
+        rows.append(TableRows.of(WITH_UNNAMED, [(0, often_nobody)], is_asked=True))
     return rows
 
 
@@ -206,59 +239,45 @@ def _by_size(
 
 
 _Draws = list[tuple[int, NDArray[np.float64]]]
+_KINDS_OF_ROWS = {
+    validation.PAIR: (ANY, 2),
+    validation.TRIPLE: (ANY, 3),
+    validation.ORDERED: (ORDERED, 2),
+    validation.ORDERED_TRIPLE: (ORDERED, 3),
+    validation.MOVE: (MOVE, 2),
+    validation.TRIP: (TRIP, 2),
+    validation.PREFIX: (PREFIX, 2),
+}
 
 
-def conjunction_rows(
-    evidence: Evidence, released: Paths, draw: np.random.Generator
+def validated_rows(
+    found: Validated, evidence: Evidence, released: Paths, draw: np.random.Generator
 ) -> list[TableRows]:
-    """Two locations; three and more, up to where more of them change nothing."""
-    sample, measurements, plan = evidence.sample, evidence.measurements, evidence.plan
-    tables = []
-    if PAIRS in measurements:
-        tables.append(predict_pairs(sample, measurements, plan))
-    if VISITED_SETS in measurements:
-        tables.append(predict_sets(sample, measurements))
-    floors, spreads = Misfit.fit(tables, sample.thinning).draw(CONJUNCTION_DRAWS, draw)
-    # The same luck for all estimates makes the table smooth.
-    luck, noise, chance = (draw.standard_normal(CONJUNCTION_DRAWS) for _ in range(3))
-    threshold: int | None = None
-    beyond, scale = 1.0, 1.0
-    if PAIRS in measurements:
-        table = measurements[PAIRS]
-        beyond, scale, threshold = _pairs_beyond(evidence), max(table.scale, 1.0), table.threshold
-    pairs: _Draws = []
-    more: _Draws = []
-    for estimate in _sizes(int(released.weights.sum())):
-        mean = _mean_given_count(estimate, chance, draw)
-        spread = deviation(floors, spreads, float(estimate))
-        unmeasured = draw.poisson(np.minimum(mean * _factor(spread, luck), LARGEST_MEAN))
-        more.append((estimate, unmeasured.astype(np.float64)))
-        within, rest = (1.0 - beyond) * estimate, beyond * estimate
-        if within <= (threshold or 0):
-            pairs.append(more[-1])
-            continue
-        # The pair was measured: what the noise and the misfit leave uncertain together.
-        deviations = 1.0 / np.sqrt(1.0 / (spread * within) ** 2 + 1.0 / (2.0 * scale**2))
-        uncounted = rest * _factor(deviation(floors, spreads, rest), luck)
-        pairs.append((estimate, _rounded(within + deviations * noise + uncounted)))
-    rows = [TableRows.of(2, pairs)]
-    for locations, hidden in enumerate(_hidden_long(evidence), start=3):
-        if len(rows) > 1 and hidden < NEGLIGIBLE:
-            break
-        moved: _Draws = [(size, _rounded(true + hidden * noise)) for size, true in more]
-        rows.append(TableRows.of(locations, moved))
+    """Two locations and more, as far as questions that nothing was fitted to tell their errors."""
+    sizes = _sizes(int(released.weights.sum()))
+    rows = []
+    seed = int(draw.integers(0, 2**63))
+    hidden = [] if validation.TRIPLE not in found.told else _hidden_long(evidence)[1:]
+    noise = draw.standard_normal(CONJUNCTION_DRAWS)
+    for query in sorted(found.told):
+        kind, locations = _KINDS_OF_ROWS[query]
+        # The same luck for all estimates makes the table smooth.
+        drawn: _Draws = [
+            (size, found.draw(query, size, CONJUNCTION_DRAWS, _again(draw, seed))) for size in sizes
+        ]
+        rows.append(TableRows.of(locations, drawn, kind=kind, is_asked=True))
+        if query == validation.PREFIX:
+            rows.append(TableRows.of(1, drawn, kind=PREFIX, is_asked=True))
+        for more, spread in enumerate(hidden if query == validation.TRIPLE else (), start=4):
+            if spread < NEGLIGIBLE:
+                break
+            moved = [(size, np.maximum(true + spread * noise, 0.0)) for size, true in drawn]
+            rows.append(TableRows.of(more, moved, is_asked=True))
     return rows
 
 
-def _pairs_beyond(evidence: Evidence) -> float:
-    """The share of all pairs that the cap cuts."""
-    sample, paths = evidence.sample, evidence.sample.paths
-    distinct = distinct_locations(
-        paths.offsets, paths.codes, len(evidence.measurements.candidates)
-    ).astype(np.float64)
-    early = np.minimum(distinct, evidence.plan[PAIRS].cap)
-    pairs = float(sample.after @ (distinct * (distinct - 1.0)))
-    return 1.0 - float(sample.after @ (early * (early - 1.0))) / pairs if pairs > 0 else 0.0
+def _again(draw: np.random.Generator, seed: int) -> np.random.Generator:
+    return type(draw)(type(draw.bit_generator)(seed))
 
 
 def _hidden_long(evidence: Evidence) -> list[float]:
@@ -289,24 +308,6 @@ def _sizes(largest: int) -> list[int]:
     return [*range(10), *np.round(10.0 * 10.0**steps).astype(np.int64).tolist()]
 
 
-def _mean_given_count(
-    count: int, normal: NDArray[np.float64], draw: np.random.Generator
-) -> NDArray[np.float64]:
-    """Draws of the mean of which a Poisson count was drawn."""
-    mean: NDArray[np.float64]
-    if count < NORMAL_FROM:
-        mean = draw.gamma(count + JEFFREYS, size=len(normal))
-    else:
-        mean = np.maximum(count + np.sqrt(count) * normal, 0.0)
-    return mean
-
-
-def _factor(spread: NDArray[np.float64], luck: NDArray[np.float64]) -> NDArray[np.float64]:
-    """W: log-normal with mean 1."""
-    result: NDArray[np.float64] = np.exp(spread * luck - spread**2 / 2)
-    return result
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ErrorModel:
     """What is needed to tabulate the errors of a release, when somebody asks.
@@ -326,13 +327,23 @@ class ErrorModel:
             released: the released trajectories, over location codes.
         """
         draw = deepcopy(self.draw)
+        found = validated(self.evidence, released)
         return tabulate(
             [
                 self._all_trajectories(released, draw),
                 *single_location_rows(self.evidence, released, draw),
-                *conjunction_rows(self.evidence, released, draw),
+                *([] if found is None else validated_rows(found, self.evidence, released, draw)),
+                self._lengths(released, draw),
             ]
         )
+
+    def _lengths(self, released: Paths, draw: np.random.Generator) -> TableRows:
+        """How many trajectories have a length: the sum of its shapes, each with its noise."""
+        table = self.evidence.measurements[SHAPES]
+        noise = table.noise.draw(draw, (LENGTH_DRAWS, DISTINCT_BINS)).sum(axis=1)
+        sizes = _sizes(int(released.weights.sum()))
+        draws = [(size, _rounded(size + noise)) for size in sizes]
+        return TableRows.of(1, draws, kind=LENGTH)
 
     def _all_trajectories(self, released: Paths, draw: np.random.Generator) -> TableRows:
         """The empty query: how many trajectories there are."""

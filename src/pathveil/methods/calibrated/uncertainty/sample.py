@@ -13,10 +13,6 @@ from pathveil.methods.calibrated.uncertainty.misfit import Prediction
 from pathveil.statistics.constants import ERROR_SAMPLE
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
-from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.pairs import PAIRS
-from pathveil.statistics.statistic import Rows
-from pathveil.statistics.visited_sets import VISITED_SETS
 from pathveil.statistics.visits import VISITS, visit_cells
 
 
@@ -84,29 +80,6 @@ def predict_visits(sample: Sample, measurements: Measurements, plan: Measurement
     return Prediction(predicted, noisy, table, len(predicted))
 
 
-def predict_pairs(sample: Sample, measurements: Measurements, plan: MeasurementPlan) -> Prediction:
-    """Pairs of candidates; those of one location err together."""
-    size = len(measurements.candidates)
-    paths, scope = Rows(sample.paths.offsets, sample.paths.codes, size), measurements.scope
-    rows, cells = PAIRS.row_cells(paths, scope, plan[PAIRS].cap)
-    predicted = np.bincount(cells, sample.before[rows], size * size).astype(np.float64)
-    occupied = np.flatnonzero(predicted)
-    return Prediction(
-        predicted[occupied], _noisy(measurements[PAIRS], occupied), measurements[PAIRS], size
-    )
-
-
-def predict_sets(sample: Sample, measurements: Measurements) -> Prediction:
-    """Visited sets of popular locations, which no cap cuts; those of one location err together."""
-    table, scope = measurements[VISITED_SETS], measurements.scope
-    rows = Rows(sample.paths.offsets, sample.paths.codes, scope.named)
-    sets = VISITED_SETS.cell(rows, scope)
-    predicted = np.bincount(sets, sample.before, table.cells).astype(np.float64)
-    occupied = np.flatnonzero(predicted)
-    occupied = occupied[occupied > 0]  # the empty set is no conjunction
-    return Prediction(predicted[occupied], _noisy(table, occupied), table, len(scope.popular))
-
-
 def visits_within(
     sample: Sample, weights: NDArray[np.float64], size: int, plan: MeasurementPlan
 ) -> NDArray[np.float64]:
@@ -129,10 +102,3 @@ def visitors(
                 last_seen[code] = row
                 sums[code] += weights[row]
     return sums
-
-
-def _noisy(table: NoisyTable, cells: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The noisy counts of some cells, nan where they are not listed."""
-    position = np.searchsorted(table.keys, cells)
-    listed = np.append(table.keys, -1)[position] == cells
-    return np.where(listed, np.append(table.counts, 0)[position], np.nan)

@@ -1,0 +1,67 @@
+"""How the command line tells intervals and marks: in words, in JSON, and in tables of rows."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from pathveil.core.error_table import MARKS, NOISE, RULE, Estimate, as_estimate
+
+Row = TypeVar("Row")
+HEADINGS = ("about", "90% interval", "mark")
+
+
+def interval_fields(answer: int) -> dict[str, object]:
+    """The interval of an answer for JSON; null where it has none."""
+    known = as_estimate(answer)
+    return {
+        "low": known.low,
+        "high": known.high,
+        "level": known.level,
+        "best": known.best,
+        "mark": known.mark,
+        "bound_only": known.is_bound,
+    }
+
+
+def in_words(answer: int) -> str:
+    """An answer with its interval and mark."""
+    if not isinstance(answer, Estimate) or answer.level is None:
+        return f"{answer:,}"
+    why = ", a bound: nothing was measured that tells more" if answer.is_bound else ""
+    return f"{answer} {_MARK_WORDS[answer.mark or NOISE]}{why}"
+
+
+_MARK_WORDS = dict(zip(MARKS, ("reliable", "rough", "can't be told from noise"), strict=True))
+
+
+def cells(answer: int) -> tuple[str, str, str]:
+    """The cells of an answer in a table under `HEADINGS`."""
+    known = as_estimate(answer)
+    if known.low is None or known.high is None:
+        return f"{known.shown:,}", "–", "–"
+    return f"{known.shown:,}", f"{known.low:,} to {known.high:,}", known.mark or "–"
+
+
+def told(rows: Sequence[tuple[Row, int]], *, everything: bool) -> tuple[list[Row], int]:
+    """The rows whose answers can be told from noise, and how many were left out.
+
+    Args:
+        rows: each with its answer; one without an interval is never left out.
+        everything: leave none out.
+    """
+    kept = [
+        row
+        for row, answer in rows
+        if everything or not isinstance(answer, Estimate) or answer.mark != NOISE
+    ]
+    return kept, len(rows) - len(kept)
+
+
+def rule_words(left_out: int, of: int) -> str:
+    """What stands below a table."""
+    noise = (
+        f"{left_out:,} of {of:,} were left out because they can't be told from noise; --all shows "
+        "them. "
+        if left_out
+        else ""
+    )
+    return f"{noise}Marks: {RULE}."

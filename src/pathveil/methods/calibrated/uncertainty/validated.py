@@ -1,0 +1,257 @@
+"""How far answers are off, read from questions that nothing was fitted to (`validation`).
+
+A true count T beside the released answer e of its question:
+
+    T = (e + h)·e^m·G,   G of a gamma distribution with mean 1 and variance s² = α² + β²/(e + h)
+
+m is the bias of answers of this kind, h what is missing of all of them (pairs that the synthesis
+does not know of are answered by 0), s how far they scatter: over-dispersed for small ones (β),
+down to a floor (α). Counts of people scatter so: much below 1 for most, far above for a few. The
+noisy table shows T with noise of known law. So every (m, h, α, β) of a grid is weighed by how
+likely it makes the noisy answers of its kind (those of other kinds have a small say, for kinds
+with few questions). Where in that distribution the true counts then lie is found by EM, noise taken
+out: it starts as everywhere alike, and what the questions say otherwise is believed. No model of
+how people move is assumed: where the synthesis is wrong, its answers are, and the questions show
+it. A kind of which too few questions stand out of the noise is not told at all: of its answers only
+a bound is known that needs no model.
+
+What is drawn for an answer of size e is a posterior of T given that it was released as e. It holds
+for answers that were picked for being large, because it is conditional on what they were picked by.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.core.noise import Noise
+from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.uncertainty.sample import Evidence
+from pathveil.statistics.constants import (
+    BIASES,
+    BORROWED_KINDS,
+    ENOUGH_QUERIES,
+    FLOORS,
+    LEAST_DEVIATION,
+    MISSING,
+    MOST_DEVIATION,
+    SHAPE_PRIOR,
+    SHAPE_ROUNDS,
+    SPREADS,
+    WORTH_OF_QUERY,
+)
+from pathveil.statistics.statistic import Rows
+from pathveil.statistics.validation import QUERY_KINDS, VALIDATION, queries_of
+
+_DEVIATIONS = np.geomspace(LEAST_DEVIATION, MOST_DEVIATION, 16)
+_STEP = float(np.log(_DEVIATIONS[1] / _DEVIATIONS[0]))
+_PARTS = 24
+_MIDDLES = (np.arange(_PARTS) + 0.5) / _PARTS  # of the parts of the distribution of G
+_UNLIKELY = 1e-9  # one question in a thousand millions may have any answer
+_ALIKE = 0.15  # answers whose logarithms differ by less are taken for the same
+_NOISE_STEP = 1 / 3  # and noisy ones that differ by less of the scale
+
+
+def _quantile_table() -> NDArray[np.float64]:
+    """Logarithms of quantiles of G for each s of `_DEVIATIONS`, shape (deviations, parts)."""
+    table = []
+    for spread in _DEVIATIONS:
+        shape = spread**-2.0
+        logs = np.linspace(-60.0 * min(spread, 1.0), 6.0 * min(spread, 1.0), 8001)
+        density = np.exp(shape * (logs + 1.0 - np.exp(logs)))
+        reached = np.cumsum(density) - density / 2
+        table.append(np.interp(_MIDDLES * density.sum(), reached, logs))
+    return np.array(table)
+
+
+_QUANTILES = _quantile_table()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """All (m, h, α, β) that are weighed; float64, a point each."""
+
+    biases: NDArray[np.float64]
+    missing: NDArray[np.float64]
+    floors: NDArray[np.float64]
+    spreads: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.biases)
+
+    def deviations(
+        self, sizes: NDArray[np.float64] | float, which: NDArray[np.int64] | slice = slice(None)
+    ) -> NDArray[np.float64]:
+        """S of answers of these sizes."""
+        means = sizes + self.missing[which]
+        result: NDArray[np.float64] = np.clip(
+            np.sqrt(self.floors[which] ** 2 + self.spreads[which] ** 2 / means),
+            LEAST_DEVIATION,
+            MOST_DEVIATION,
+        )
+        return result
+
+
+GRID = Grid(*(axis.ravel() for axis in np.meshgrid(BIASES, MISSING, FLOORS, SPREADS)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Validated:
+    """The errors of each kind of answer.
+
+    Attributes:
+        chances: float64, shape (kinds, points of `GRID`); each row sums to 1.
+        shape: float64; how likely G is in each of `_PARTS` parts of its distribution.
+        told: the kinds with enough questions that stand out of the noise.
+    """
+
+    chances: NDArray[np.float64]
+    shape: NDArray[np.float64]
+    told: frozenset[int]
+
+    @classmethod
+    def fit(
+        cls,
+        kinds: NDArray[np.integer],
+        released: NDArray[np.float64],
+        noisy: NDArray[np.float64],
+        noise: Noise,
+    ) -> "Validated":
+        """From released and noisy answers.
+
+        Args:
+            kinds: of the questions.
+            released: the answers of the released trajectories.
+            noisy: those of people's, with noise.
+            noise: its law.
+        """
+        noise = noise.at_least(0.5)
+        seen = _Seen.of(kinds, released, noisy, noise.scale)
+        fits = _log_likelihoods(seen, noise)
+        found = np.array([_summed(fits, seen, kind) for kind in QUERY_KINDS])
+        weighed = (1.0 - BORROWED_KINDS) * found + BORROWED_KINDS * found.sum(axis=0)
+        weighed *= WORTH_OF_QUERY
+        chances = np.exp(weighed - weighed.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        shape = _shape(chances.argmax(axis=1)[seen.kinds], seen, noise)
+        out = np.bincount(kinds[released >= noise.scale], minlength=len(QUERY_KINDS))
+        told = (kind for kind in QUERY_KINDS if out[kind] >= ENOUGH_QUERIES)
+        return cls(chances, shape, frozenset(told))
+
+    def draw(
+        self, kind: int, size: float, times: int, draw: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """True counts of questions of a kind that were answered by ``size``."""
+        reached = np.cumsum(self.chances[kind])
+        which = np.searchsorted(reached, draw.random(times) * reached[-1])
+        part = np.searchsorted(np.cumsum(self.shape), draw.random(times))
+        place = np.minimum(part, _PARTS - 1) + draw.random(times)
+        logs = GRID.biases[which] + _logs(GRID.deviations(size, which), place)
+        drawn: NDArray[np.float64] = (size + GRID.missing[which]) * np.exp(logs)
+        return drawn
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """Questions of a kind with about the same answers, and how many they are."""
+
+    kinds: NDArray[np.int64]
+    sizes: NDArray[np.float64]
+    noisy: NDArray[np.float64]
+    times: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        kinds: NDArray[np.integer],
+        released: NDArray[np.float64],
+        noisy: NDArray[np.float64],
+        scale: float,
+    ) -> "_Seen":
+        step = _NOISE_STEP * scale
+        size = np.round(np.log1p(released) / _ALIKE)
+        rows = np.stack([kinds, size, np.round((noisy - released) / step)], axis=1)
+        rows, times = np.unique(rows, axis=0, return_counts=True)
+        sizes = np.expm1(rows[:, 1] * _ALIKE)
+        return cls(
+            rows[:, 0].astype(np.int64), sizes, sizes + rows[:, 2] * step, times.astype(float)
+        )
+
+
+def _logs(spread: NDArray[np.float64], place: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log G at some place of its distribution, from 0 to `_PARTS`, by interpolation."""
+    row, row_share = _between(np.log(spread / LEAST_DEVIATION) / _STEP, len(_DEVIATIONS))
+    column, share = _between(place - 0.5, _PARTS)
+    at = [
+        (1 - share) * _QUANTILES[row + i, column] + share * _QUANTILES[row + i, column + 1]
+        for i in (0, 1)
+    ]
+    result: NDArray[np.float64] = (1 - row_share) * at[0] + row_share * at[1]
+    return result
+
+
+def _between(
+    position: NDArray[np.float64], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The entry below a position in a table, and how far it is to the next one."""
+    inside = np.clip(position, 0.0, size - 1.001)
+    below = inside.astype(np.int64)
+    return below, inside - below
+
+
+def validated(evidence: Evidence, released: Paths) -> Validated | None:
+    """The errors of a release; None if nothing validates it.
+
+    Args:
+        evidence: the noisy measurements.
+        released: the released trajectories, over location codes.
+    """
+    measurements = evidence.measurements
+    if VALIDATION not in measurements:
+        return None
+    scope, table = measurements.scope, measurements[VALIDATION]
+    rows = Rows(released.offsets, released.codes, measurements.universe_size)
+    answered = VALIDATION.cell(rows.among(measurements.candidates), scope)
+    some = answered >= 0
+    weights = released.weights[some].astype(np.float64)
+    counts = np.bincount(answered[some], weights, table.cells).astype(np.float64)
+    kinds = queries_of(scope).kind.astype(np.int64)
+    return Validated.fit(kinds, counts, table.counts.astype(np.float64), table.noise)
+
+
+def _log_likelihoods(seen: _Seen, noise: Noise) -> NDArray[np.float64]:
+    """Of each question, for each h of `MISSING`, each m of `BIASES` and each s of `_DEVIATIONS`."""
+    result = np.empty((len(seen.sizes), len(MISSING), len(BIASES), len(_DEVIATIONS)))
+    for i, missing in enumerate(MISSING):
+        for j, bias in enumerate(BIASES):
+            true = (seen.sizes + missing)[:, None, None] * np.exp(bias + _QUANTILES)
+            likely = noise.weight(seen.noisy[:, None, None] - true).mean(axis=2)
+            result[:, i, j] = np.log(likely + _UNLIKELY)
+    return result
+
+
+def _summed(fits: NDArray[np.float64], seen: _Seen, kind: int) -> NDArray[np.float64]:
+    """The log-likelihood of each point of the grid, over the questions of a kind."""
+    rows = np.flatnonzero(seen.kinds == kind)[:, None]
+    deviations = GRID.deviations(seen.sizes[rows])
+    left, share = _between(np.log(deviations / LEAST_DEVIATION) / _STEP, len(_DEVIATIONS))
+    missing, bias = np.searchsorted(MISSING, GRID.missing), np.searchsorted(BIASES, GRID.biases)
+    low, high = (fits[rows, missing, bias, left + i] for i in (0, 1))
+    result: NDArray[np.float64] = seen.times[rows[:, 0]] @ ((1 - share) * low + share * high)
+    return result
+
+
+def _shape(which: NDArray[np.int64], seen: _Seen, noise: Noise) -> NDArray[np.float64]:
+    """Where true counts lie in the distribution of G, by EM."""
+    places = np.broadcast_to(_MIDDLES * _PARTS, (len(which), _PARTS))
+    spread = GRID.deviations(seen.sizes, which)
+    means = (seen.sizes + GRID.missing[which]) * np.exp(GRID.biases[which])
+    true = means[:, None] * np.exp(_logs(spread[:, None], places))
+    likely = noise.weight(seen.noisy[:, None] - true) + _UNLIKELY
+    shape: NDArray[np.float64] = np.full(_PARTS, 1.0 / _PARTS)
+    for _ in range(SHAPE_ROUNDS):
+        each = likely * shape
+        each *= (seen.times / each.sum(axis=1))[:, None]
+        shape = each.sum(axis=0) + SHAPE_PRIOR / _PARTS
+        shape /= shape.sum()
+    return shape

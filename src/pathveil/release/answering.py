@@ -1,0 +1,147 @@
+"""Intervals for every answer of a release, from its error table and its counts of visits.
+
+Where the table says nothing about a kind of question, the interval is a bound that needs no model:
+from nobody to as many as may visit the rarest of the locations asked for (by its 95% interval). No
+answer exceeds that bound in any case.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.analysis.flows import PairCounts, visit_counts, visits
+from pathveil.analysis.patterns import Pattern
+from pathveil.core.error_table import (
+    ANY,
+    HOURS,
+    LENGTH,
+    MOVE,
+    ORDERED,
+    SLOT,
+    TRIP,
+    USUAL_LEVEL,
+    Answers,
+    ErrorTable,
+    Estimate,
+)
+from pathveil.core.paths import WeightedPaths
+
+Codes = Sequence[Sequence[int]]
+FLOW_KINDS = {"transitions": MOVE, "origin-destination": TRIP}
+BOUND_LEVEL = 0.95  # of the single counts that bound all others
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """From one location to another.
+
+    Attributes:
+        origin, destination: labels.
+        count: how many, with an interval if the release tells any.
+    """
+
+    origin: str
+    destination: str
+    count: Estimate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Answering:
+    """How far the answers of one release may be off.
+
+    Attributes:
+        table: its error table.
+        paths: its trajectories.
+    """
+
+    table: ErrorTable
+    paths: WeightedPaths
+
+    @cached_property
+    def _visits(self) -> NDArray[np.int64]:
+        return visits(self.paths).counts
+
+    @cached_property
+    def _most_visitors(self) -> NDArray[np.int64]:
+        """int64, shape (|L|,); as many trajectories may visit each location."""
+        ones = np.ones(len(self._visits), dtype=np.int64)
+        return self.table.intervals(ones, self._visits, ones > 0, BOUND_LEVEL)[1]
+
+    @cached_property
+    def _most_visits(self) -> NDArray[np.int64]:
+        """The same for visits, of which a trajectory may make several to a location."""
+        each = visit_counts(self.paths).counts / np.maximum(self._visits, 1)
+        return np.ceil(self._most_visitors * np.maximum(each, 1.0)).astype(np.int64)
+
+    def asked(
+        self, kind: str, queries: Codes, counts: NDArray[np.int64], level: float = USUAL_LEVEL
+    ) -> Answers:
+        """Answers to questions of one kind about locations, by their codes.
+
+        Args:
+            kind: one of `core.error_table.KINDS`.
+            queries: the codes that each asks for; in any order if the kind is `ANY`.
+            counts: the released answers.
+            level: of the intervals.
+        """
+        sets = [set(query) for query in queries]
+        many = [len(one) for one in (sets if kind == ANY else queries)]
+        named = [all(self._visits[code] > 0 for code in one) for one in sets]
+        most = [
+            min((int(self._most_visitors[code]) for code in one), default=len(self._visits) << 40)
+            for one in sets
+        ]
+        columns = (np.array(many, np.int64), counts, np.array(named, np.bool_))
+        return self.table.answers(kind, *columns, np.array(most, np.int64), level)
+
+    def pairs(self, kind: str, pairs: PairCounts, level: float = USUAL_LEVEL) -> Answers:
+        """Answers to the cells of a table of flows; of moves every one counts."""
+        each = self._most_visits if kind == MOVE else self._most_visitors
+        most = np.minimum(each[pairs.first], each[pairs.second])
+        two = np.full(len(pairs.counts), 2, dtype=np.int64)
+        return self.table.answers(kind, two, pairs.counts, two > 0, most, level)
+
+    def lengths(self, counts: NDArray[np.int64], level: float = USUAL_LEVEL) -> Answers:
+        """Answers to how many trajectories have some length."""
+        ones = np.ones(len(counts), dtype=np.int64)
+        total = int(self.paths.paths().weights.sum())
+        return self.table.answers(LENGTH, ones, counts, ones > 0, ones * total, level)
+
+    def slots(self, counts: NDArray[np.int64], level: float = USUAL_LEVEL) -> Answers:
+        """Answers to how many visits there are in some slot of time."""
+        ones = np.ones(len(counts), dtype=np.int64)
+        total = int(self._most_visits.sum())
+        return self.table.answers(SLOT, ones, counts, ones > 0, ones * total, level)
+
+    def visits_at_hours(
+        self, codes: NDArray[np.int64], counts: NDArray[np.int64], level: float = USUAL_LEVEL
+    ) -> Answers:
+        """Answers to how many visits a location has in some slot of time."""
+        ones = np.ones(len(counts), dtype=np.int64)
+        return self.table.answers(HOURS, ones, counts, ones > 0, self._most_visits[codes], level)
+
+    def of_patterns(self, found: Sequence[Pattern], *, contiguous: bool) -> list[Pattern]:
+        """Patterns with intervals around their supports."""
+        coded = [tuple(self.paths.universe.codes(pattern.locations)) for pattern in found]
+        supports = np.array([pattern.support for pattern in found], dtype=np.int64)
+        kinds = [_pattern_kind(len(codes), contiguous=contiguous) for codes in coded]
+        estimates: list[Estimate] = [Estimate(int(support)) for support in supports]
+        for kind in sorted(set(kinds)):
+            of_kind = [i for i, one in enumerate(kinds) if one == kind]
+            answers = self.asked(kind, [coded[i] for i in of_kind], supports[of_kind])
+            for i, estimate in zip(of_kind, answers.estimates(), strict=True):
+                estimates[i] = estimate
+        return [
+            Pattern(pattern.locations, estimate)
+            for pattern, estimate in zip(found, estimates, strict=True)
+        ]
+
+
+def _pattern_kind(length: int, *, contiguous: bool) -> str:
+    """One straight after another is a move; of more than two nothing else was measured."""
+    if length == 1:
+        return ANY
+    return MOVE if contiguous and length == 2 else ORDERED  # noqa: PLR2004

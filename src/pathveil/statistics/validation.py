@@ -1,0 +1,228 @@
+"""Validation: how many trajectories answer some questions that nothing is fitted to.
+
+The questions are of the kinds that people ask a release: two or three locations in any order or in
+this one, one straight after another, from the first to the last, the first two. Which ones, and in
+which order they stand, is fixed before this table looks at the data: by public numbers and what was
+published before (`statistics.validation_queries`). The synthesis never sees the answers; the error
+model compares them with the released ones, and so finds out how far such answers are off.
+
+A trajectory answers one question: the first, in their order, that it answers at all. So it adds at
+most 1 to one cell, however many it would answer; what that cuts is cut from the released
+trajectories, too, before they are compared.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.compiled import compiled
+from pathveil.statistics.constants import TYPICAL_QUERY
+from pathveil.statistics.outlook import Outlook
+from pathveil.statistics.statistic import VALIDATED, OneCell, Rows, Scope, Visit
+
+# Kinds of questions. The numbers are those of the kernel below.
+PAIR, TRIPLE, ORDERED, ORDERED_TRIPLE, MOVE, TRIP, PREFIX = range(7)
+QUERY_KINDS = (PAIR, TRIPLE, ORDERED, ORDERED_TRIPLE, MOVE, TRIP, PREFIX)
+_THREE = (TRIPLE, ORDERED_TRIPLE)
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Questions, in the order in which a trajectory looks for one that it answers.
+
+    Attributes:
+        kind: int8; of `QUERY_KINDS`.
+        locations: int32, shape (q, 3); positions of different candidates. Only triples look at the
+            third.
+    """
+
+    kind: NDArray[np.int8]
+    locations: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @property
+    def can_be_asked(self) -> NDArray[np.bool_]:
+        """Which are about different locations."""
+        one, two, three = self.locations.T
+        apart = (one != three) & (two != three) | ~np.isin(self.kind, _THREE)
+        result: NDArray[np.bool_] = (one != two) & apart
+        return result
+
+    def by_first(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the questions of each first location start among them sorted by it, and which."""
+        first = self.locations[:, 0]
+        order = np.argsort(first, kind="stable")
+        return np.searchsorted(first[order], np.arange(size + 1)), order
+
+
+def scattered(count: int, stream: int) -> NDArray[np.float64]:
+    """Public numbers in [0, 1) that look random (splitmix64), the same in every run."""
+    with np.errstate(over="ignore"):
+        word = np.arange(1, count + 1, dtype=np.uint64) + np.uint64(stream << 32)
+        word *= np.uint64(0x9E3779B97F4A7C15)
+        word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        word ^= word >> np.uint64(31)
+    numbers: NDArray[np.float64] = (word >> np.uint64(11)).astype(np.float64) / 2.0**53
+    return numbers
+
+
+def public_queries(named: int, of_each: int = 8) -> Queries:
+    """Questions about any candidates, some of each kind: from nothing but their number."""
+    kind = np.tile(np.array(QUERY_KINDS, dtype=np.int8), of_each)
+    drawn = np.stack([scattered(len(kind), stream) * named for stream in (1, 2, 3)], axis=1)
+    drawn_from = Queries(kind, drawn.astype(np.int32))
+    kept = drawn_from.can_be_asked
+    return Queries(kind[kept], drawn_from.locations[kept])
+
+
+class Validation(OneCell):
+    """See above."""
+
+    name = "validation"
+    words = "questions that nothing is fitted to, which tell how far answers are off"
+    because = "it answers the first of the questions that it answers at all"
+    stage = VALIDATED
+    of_candidates = True
+
+    def size(self, scope: Scope) -> int:
+        """One cell for each question."""
+        return len(queries_of(scope))
+
+    def is_open(self, scope: Scope) -> bool:
+        """Whether there is any question."""
+        return len(queries_of(scope)) > 0
+
+    def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
+        """The question."""
+        queries = queries_of(scope)
+        starts, order = queries.by_first(scope.named)
+        return first_answered(
+            rows.offsets, rows.positions, starts, order, queries.kind, queries.locations
+        )
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """One question after the other."""
+        path = [scope.position_of(visit.location) for visit in visits]
+        queries = queries_of(scope)
+        asked = zip(queries.kind.tolist(), queries.locations.tolist(), strict=True)
+        found = (i for i, (kind, locations) in enumerate(asked) if _answers(path, kind, locations))
+        yield from [first for first in [next(found, None)] if first is not None]
+
+    def typical(self, outlook: Outlook) -> float:
+        """Questions that some share of all trajectories answer."""
+        return outlook.total * TYPICAL_QUERY
+
+    def worth(self, outlook: Outlook, usual: float) -> float:
+        """Nothing if nobody goes anywhere: single locations have errors of their own."""
+        return usual if outlook.mean_distinct > LEAST_MEAN_DISTINCT else 0.0
+
+
+LEAST_MEAN_DISTINCT = 1.0005
+
+
+def queries_of(scope: Scope) -> Queries:
+    """The questions that were chosen, or public ones."""
+    if scope.queries is None:
+        return public_queries(scope.named)
+    return scope.queries
+
+
+def _answers(path: Sequence[int | None], kind: int, locations: Sequence[int]) -> bool:
+    """Whether a trajectory answers a question, slowly."""
+    asked = locations if kind in _THREE else locations[:2]
+    if kind in (PAIR, TRIPLE):
+        return set(asked) <= set(path)
+    if kind in (ORDERED, ORDERED_TRIPLE):
+        left = iter(path)
+        return all(location in left for location in asked)
+    if kind == MOVE:
+        return any(list(path[i : i + 2]) == asked for i in range(len(path)))
+    if kind == TRIP:
+        return len(path) > 1 and [path[0], path[-1]] == asked
+    return list(path[:2]) == asked
+
+
+@compiled
+def first_answered(  # noqa: C901, PLR0912, PLR0915  (a kernel: it calls nothing)
+    offsets: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    order: NDArray[np.int64],
+    kind: NDArray[np.int8],
+    locations: NDArray[np.int32],
+) -> NDArray[np.int64]:
+    """The first question that each row answers; −1 if it answers none.
+
+    Args:
+        offsets: int64; where each row begins, and the end.
+        codes: int32; positions among the n candidates, or n for any other location.
+        starts: see `Queries.by_first`.
+        order: likewise.
+        kind: of the questions.
+        locations: of the questions.
+    """
+    size = len(starts) - 1
+    cell = np.full(len(offsets) - 1, -1, dtype=np.int64)
+    seen_in = np.full(size, -1, dtype=np.int64)
+    first_at = np.zeros(size, dtype=np.int64)
+    last_at = np.zeros(size, dtype=np.int64)
+    none = len(kind)
+    for row in range(len(offsets) - 1):
+        begin, end = offsets[row], offsets[row + 1]
+        for i in range(begin, end):
+            code = codes[i]
+            if code >= size:
+                continue
+            if seen_in[code] != row:
+                seen_in[code] = row
+                first_at[code] = i
+            last_at[code] = i
+        best = none
+        for i in range(begin, end):
+            one = codes[i]
+            if one >= size or first_at[one] != i:
+                continue
+            for at in range(starts[one], starts[one + 1]):
+                query = order[at]
+                if query >= best:
+                    break
+                what, two, three = kind[query], locations[query, 1], locations[query, 2]
+                if seen_in[two] != row:
+                    continue
+                if what == PAIR:
+                    answered = True
+                elif what == TRIPLE:
+                    answered = seen_in[three] == row
+                elif what == ORDERED:
+                    answered = i < last_at[two]
+                elif what == ORDERED_TRIPLE:
+                    answered = False
+                    if seen_in[three] == row and i < last_at[two]:
+                        for j in range(i + 1, last_at[three]):
+                            if codes[j] == two:
+                                answered = True
+                                break
+                elif what == MOVE:
+                    answered = False
+                    if i < last_at[two]:
+                        for j in range(i, last_at[two]):
+                            if codes[j] == one and codes[j + 1] == two:
+                                answered = True
+                                break
+                elif what == TRIP:
+                    answered = i == begin and last_at[two] == end - 1
+                else:
+                    answered = i == begin and codes[begin + 1] == two
+                if answered:
+                    best = query
+        if best < none:
+            cell[row] = best
+    return cell
+
+
+VALIDATION = Validation()

@@ -1,0 +1,166 @@
+"""Questions that nothing is fitted to: who answers which, who draws them, and what they tell."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pathveil import TrajectoryDatabase, simulate_week
+from pathveil.core.noise import Laplace
+from pathveil.core.parameters import Parameters
+from pathveil.gate.measure import measure
+from pathveil.gate.randomness import Randomness
+from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
+from pathveil.methods.calibrated.synthesis.synthesize import synthesize
+from pathveil.methods.calibrated.uncertainty.validated import Validated
+from pathveil.statistics.constants import ENOUGH_QUERIES
+from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.planner import Planner
+from pathveil.statistics.statistic import Rows, Scope
+from pathveil.statistics.validation import (
+    MOVE,
+    ORDERED,
+    ORDERED_TRIPLE,
+    PAIR,
+    PREFIX,
+    QUERY_KINDS,
+    TRIP,
+    TRIPLE,
+    VALIDATION,
+    Queries,
+    public_queries,
+    scattered,
+)
+from pathveil.statistics.validation_queries import drawn_queries
+
+SIZE = 6
+
+
+def seeded(seed: int) -> np.random.Generator:  # noqa: TID251
+    """Reproducible; nothing is published."""
+    return np.random.default_rng(seed)  # noqa: TID251
+
+
+def answered(path, *asked):
+    """The question that a trajectory answers, of some (kind, locations)."""
+    kinds = np.array([kind for kind, _ in asked], dtype=np.int8)
+    locations = np.array([(*where, 0)[:3] for _, where in asked], dtype=np.int32)
+    scope = Scope(SIZE, candidates=np.arange(SIZE), queries=Queries(kinds, locations))
+    rows = Rows(np.array([0, len(path)]), np.array(path, dtype=np.int32), SIZE)
+    return int(VALIDATION.cell(rows, scope)[0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "where", "yes", "no"),
+    [
+        (PAIR, (1, 2), [2, 0, 1], [1, 1, 3]),
+        (TRIPLE, (1, 2, 3), [3, 2, 1], [1, 2, 0]),
+        (ORDERED, (1, 2), [1, 0, 2], [2, 0, 1]),
+        (ORDERED, (1, 2), [2, 1, 2], [2, 2, 1]),
+        (ORDERED_TRIPLE, (1, 2, 3), [1, 3, 2, 3], [1, 3, 2, 1]),
+        (MOVE, (1, 2), [1, 0, 1, 2], [1, 0, 2]),
+        (TRIP, (1, 2), [1, 0, 2], [1, 2, 0]),
+        (PREFIX, (1, 2), [1, 2, 0], [1, 0, 2]),
+    ],
+)
+def test_who_answers(kind, where, yes, no):
+    assert answered(yes, (kind, where)) == 0
+    assert answered(no, (kind, where)) == -1
+
+
+def test_a_trajectory_answers_the_first_question_only():
+    assert answered([0, 1, 2, 3], (PAIR, (4, 5)), (MOVE, (2, 3)), (PAIR, (0, 1))) == 1
+
+
+def test_public_numbers_are_the_same_in_every_run_and_fill_the_interval():
+    assert scattered(3, 1).tolist() == [
+        0.27357846347706083,
+        0.9062424483978249,
+        0.6012833071187135,
+    ]
+    numbers = scattered(10_000, 7)
+    assert 0 <= numbers.min() < 0.001
+    assert 0.999 < numbers.max() < 1
+    assert np.bincount((10 * numbers).astype(int)).min() > 900
+
+
+@pytest.mark.parametrize("named", [0, 1, 2, 3, 50])
+def test_public_questions_are_about_different_locations(named):
+    queries = public_queries(named)
+    assert queries.can_be_asked.all()
+    assert (len(queries) > 0) == (named > 1)
+    assert queries.locations.max(initial=0) < max(named, 1)
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """The noisy tables of a simulated week, as a publish measures them."""
+    week = simulate_week(8000, 30, seed=3)
+    database = TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
+    parameters = Parameters.choose(epsilon="1", universe_size=30, method="calibrated")
+    return measure(
+        database,
+        MeasurementPlan.usual(parameters),
+        choose_candidates,
+        Randomness(seeded(5)),
+        adapt=Planner(parameters),
+        choose_queries=drawn_queries,
+    )
+
+
+def test_the_planner_gives_it_a_small_share(measured):
+    assert Fraction(5, 1000) < measured.plan[VALIDATION].budget < Fraction(6, 100)
+
+
+def test_questions_are_of_every_kind_and_follow_from_what_was_published(measured):
+    queries = measured.scope.queries
+    assert len(queries) == measured[VALIDATION].cells
+    assert set(queries.kind.tolist()) == set(QUERY_KINDS)
+    assert queries.can_be_asked.all()
+    again = drawn_queries(measured)
+    assert np.array_equal(again.kind, queries.kind)
+    assert np.array_equal(again.locations, queries.locations)
+
+
+def test_the_synthesis_never_sees_the_answers(measured):
+    table = measured[VALIDATION]
+    other = NoisyTable(table.keys, table.counts[::-1] + 1000, table.cells, table.noise)
+    changed = replace(measured, tables={**measured.tables, VALIDATION: other})
+    ours, theirs = (synthesize(one, one.plan, seeded(9)) for one in (measured, changed))
+    assert np.array_equal(ours.codes, theirs.codes)
+    assert np.array_equal(ours.weights, theirs.weights)
+
+
+class TestValidated:
+    """Seeded, so they fail always or never."""
+
+    @staticmethod
+    def asked(bias, floor, count=1500, scale=20.0, seed=4):
+        draw = seeded(seed)
+        released = np.round(10 ** draw.uniform(1, 3.5, count))
+        true = released * np.exp(bias) * draw.gamma(floor**-2, floor**2, count)
+        noisy = np.round(true + draw.laplace(0, scale, count))
+        return np.zeros(count, dtype=np.int64), released, noisy, Laplace(1 / Fraction(scale))
+
+    @pytest.mark.parametrize(("bias", "floor"), [(0.0, 0.1), (0.0, 0.45), (-0.4, 0.3), (0.6, 1.0)])
+    def test_finds_what_is_there(self, bias, floor):
+        found = Validated.fit(*self.asked(bias, floor))
+        drawn = found.draw(PAIR, 1000.0, 20_000, seeded(1))
+        wanted = 1000 * np.exp(bias) * seeded(2).gamma(floor**-2, floor**2, 20_000)
+        low, high = np.quantile(drawn, [0.05, 0.95])
+        held = ((low <= wanted) & (wanted <= high)).mean()
+        assert 0.86 <= held <= 0.96
+
+    def test_noise_is_not_taken_for_error(self):
+        found = Validated.fit(*self.asked(0.0, 0.1, scale=100.0))
+        drawn = found.draw(PAIR, 1000.0, 20_000, seeded(1))
+        # The noise alone would have a deviation of 140.
+        assert drawn.std() == pytest.approx(100, rel=0.35)
+
+    def test_a_kind_with_few_questions_above_the_noise_is_not_told(self):
+        kinds, released, noisy, noise = self.asked(0.0, 0.3)
+        assert Validated.fit(kinds, released, noisy, noise).told == {PAIR}
+        few = np.flatnonzero(released >= noise.scale)[: ENOUGH_QUERIES - 1]
+        assert not Validated.fit(kinds[few], released[few], noisy[few], noise).told
