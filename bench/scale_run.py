@@ -1,7 +1,7 @@
-"""One run of one engine, from Parquet to the noisy tree, in a process of its own.
+"""One run of one engine, from Parquet to the noisy tree or tables, in a process of its own.
 
-``python -m bench.scale_run ENGINE FOLDER MEMORY EPSILON [MASTER]`` prints what it took as
-one line of JSON.
+``python -m bench.scale_run METHOD ENGINE FOLDER MEMORY EPSILON [MASTER]`` prints what it took as
+one line of JSON. By ``calibrated`` the synthesis comes after that, and is told by itself.
 """
 
 import json
@@ -35,18 +35,24 @@ SETTINGS = {
 }
 
 
-def count(engine: str, folder: str, memory: str, epsilon: str, master: str | None = None) -> dict:
-    """One tree; what it took: seconds, bytes, nodes."""
+def count(
+    method: str, engine: str, folder: str, memory: str, epsilon: str, master: str | None = None
+) -> dict:
+    """One tree, or all tables; what it took: seconds, bytes, nodes."""
     from pathveil import Parameters
-    from pathveil.gate.grow_hierarchy import grow
     from pathveil.gate.randomness import Randomness
+    from pathveil.publishing import publish_with
     from pathveil.raw.engines.engine import Engine
     from pathveil.raw.reading_plan import Reading
 
     universe = stops()
     parameters = Parameters.choose(
-        epsilon=epsilon, height=HEIGHT, universe_size=len(universe), method="full"
+        epsilon=epsilon,
+        height=None if method == "calibrated" else HEIGHT,
+        universe_size=len(universe),
+        method=method,
     )
+    height = None if parameters.how.has_tables else HEIGHT
     driver = None if master is None else Driver(master)
     source = folder if driver is None else driver.session.read.parquet(folder)
     start, marks = time.perf_counter(), []
@@ -56,18 +62,20 @@ def count(engine: str, folder: str, memory: str, epsilon: str, master: str | Non
         if driver is not None:
             driver.look()
 
-    with Engine(engine, memory).open(source, universe, HEIGHT, Reading(**READING)) as trajectories:
+    with Engine(engine, memory).open(source, universe, height, Reading(**READING)) as trajectories:
         read = time.perf_counter() - start
-        tree = grow(trajectories, parameters, Randomness(), mark)
+        release = publish_with(trajectories, parameters, Randomness(), mark)
+        counted = marks[-1] - start
     seconds = time.perf_counter() - start
     used = resource.getrusage(resource.RUSAGE_SELF)
     result = {
-        "seconds": seconds,
+        "seconds": counted,
+        "afterwards": seconds - counted,
         "processor": used.ru_utime + used.ru_stime,
         "read": read,
         "levels": np.diff([start + read, *marks]).round(2).tolist(),
         "peak": _peak("self"),
-        "nodes": len(tree),
+        "nodes": len(release.tree),
     }
     return result if driver is None else result | driver.end()
 

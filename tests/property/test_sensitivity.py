@@ -46,8 +46,8 @@ WALKER = [WALK] * 5
 CROWD = [[[(code, 0)]] for code in range(SIZE) for _ in range(20 * code)]
 
 
-def database(people, contribution):
-    """What reading makes of everybody's rows."""
+def table_of(people):
+    """Everybody's rows."""
     rows = [
         (person, number, sum(pause for _, pause in trip[: i + 1]), UNIVERSE.labels[code])
         for person, made in enumerate(people)
@@ -56,7 +56,7 @@ def database(people, contribution):
     ]
     who, trip, minute, where = zip(*rows, strict=True)
     day = np.datetime64("2024-03-04T00:00", "s")
-    table = pa.table(
+    return pa.table(
         {
             "who": pa.array(who),
             "trip": pa.array(trip),
@@ -66,15 +66,21 @@ def database(people, contribution):
             "where": pa.array(where),
         }
     )
+
+
+READING = {
+    "unit": "who",
+    "trajectory": "trip",
+    "time": "when",
+    "time_grid": GRID,
+    "location": "where",
+}
+
+
+def database(people, contribution):
+    """What reading makes of everybody's rows."""
     return read_trajectories(
-        table,
-        UNIVERSE,
-        unit="who",
-        trajectory="trip",
-        time="when",
-        time_grid=GRID,
-        location="where",
-        max_trajectories_per_unit=contribution,
+        table_of(people), UNIVERSE, max_trajectories_per_unit=contribution, **READING
     )
 
 

@@ -132,11 +132,15 @@ class SparkCounter(BatchCounter):
         from pyspark import StorageLevel
         from pyspark.sql.functions import sum as added
 
-        parts = self._kept.mapInArrow(
-            _Count(tables, self._view), "number bigint, cell bigint, trajectories bigint"
-        )
+        parts = self._parts_of(tables)
         summed = parts.groupBy(*_ORDER).agg(added("trajectories").alias("trajectories"))
         return summed.persist(StorageLevel.MEMORY_AND_DISK)
+
+    def _parts_of(self, tables: Tables) -> Any:
+        """What the batches add, some of them together."""
+        return self._kept.mapInArrow(
+            _Count(tables, self._view), "number bigint, cell bigint, trajectories bigint"
+        )
 
 
 def _selected(frame: Any, columns: Columns) -> Any:
