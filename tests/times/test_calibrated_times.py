@@ -10,6 +10,7 @@ from pathveil.core.methods import CALIBRATED
 from pathveil.core.noise import Laplace
 from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError
+from pathveil.methods.calibrated.synthesis import times
 from pathveil.methods.calibrated.synthesis.times import MOST_AHEAD, Clock, occupied_slots
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.times.time_grid import TimeGrid
@@ -55,6 +56,18 @@ def test_times_are_those_of_the_data(release):
     assert release.during("20:00", "21:00").count(["bar"]) == pytest.approx(10_000, rel=0.15)
     assert release.during("00:00", "06:00").count(["home"]) < 600
     assert release.during("16:00", "19:00").count(["home"]) > 24_000
+
+
+@pytest.mark.parametrize("most", [1, 40, 10**6])
+def test_few_copies_stand_for_all_trajectories(most, monkeypatch):
+    """In proportion, one for each path at least; and all by themselves if they are not too many."""
+    weights = np.array([1, 2, 3, 50, 100, 1])
+    monkeypatch.setattr(times, "MOST_TIMED", most)
+    rows, stand_for = times._copies(weights)
+    assert np.bincount(rows, stand_for).tolist() == weights.tolist()
+    assert len(rows) <= most + len(weights)
+    if most > weights.sum():
+        assert (stand_for == 1).all()
 
 
 def test_the_budget_adds_up_with_times(release):

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pathveil as pv
+from pathveil.core.paths import Paths
 from pathveil.core.texts import escape, unescape
-from pathveil.release import bundle
+from pathveil.release import bundle, bundle_tables
 
 UNIVERSE = pv.Universe(
     ["=cmd()", "-b", "<script>alert(1)</script>", "'quoted", "plain"],
@@ -252,3 +253,15 @@ def test_a_relative_path_is_relative_to_the_current_folder(release, tmp_path, mo
     monkeypatch.chdir(tmp_path)
     assert release.write("release") == Path("release")
     assert pv.read_release("release").to_sequences() == release.to_sequences()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 12, 13, 24, 25])
+def test_trajectories_are_written_in_parts_as_they_would_be_at_once(rows, tmp_path, monkeypatch):
+    """Row group by row group, which is how Parquet would cut them."""
+    universe = pv.Universe("abc")
+    paths = Paths(2 * np.arange(rows + 1), np.arange(2 * rows, dtype=np.int32) % 3, np.arange(rows))
+    at_once = bundle_tables._trajectories(paths, universe, None)
+    pq.write_table(at_once, tmp_path / "at once", compression="zstd", row_group_size=12)
+    monkeypatch.setattr(bundle_tables, "ROWS_AT_ONCE", 12)
+    bundle_tables.write_trajectories(tmp_path / "parts", paths, universe, None, is_private=True)
+    assert (tmp_path / "parts").read_bytes() == (tmp_path / "at once").read_bytes()

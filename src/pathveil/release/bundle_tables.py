@@ -23,7 +23,13 @@ from pathveil.core.paths import Paths
 from pathveil.core.texts import escape, unescape
 from pathveil.errors import ReleaseError, UniverseError
 from pathveil.promise.accounting import TimeGridRecord
-from pathveil.release.parquet_tables import is_stamped, positions, read_parquet, write_parquet
+from pathveil.release.parquet_tables import (
+    ROWS_AT_ONCE,
+    is_stamped,
+    positions,
+    read_parquet,
+    write_parquet,
+)
 from pathveil.release.plain_files import read_plain
 from pathveil.release.zone_checks import thresholds, visits, zone_problem
 from pathveil.times.time_grid import FILE, TimeGrid
@@ -58,8 +64,18 @@ def _rises(offsets: NDArray[np.int64], codes: NDArray[np.int32]) -> bool:
 def write_trajectories(
     path: Path, paths: Paths, universe: Universe, grid: TimeGrid | None, *, is_private: bool
 ) -> None:
-    """One row per distinct trajectory: its locations, their times, how often it was released."""
-    write_parquet(path, _trajectories(paths, universe, grid), is_private=is_private)
+    """One row per distinct trajectory: its locations, their times, how often it was released.
+
+    Some rows at a time: their texts take far more memory than their codes.
+    """
+    if paths.offsets[-1] >= 2**31:
+        raise ReleaseError("The release has more than 2^31 visits; lower the height.")
+    parts = (
+        _trajectories(_part(paths, start, start + ROWS_AT_ONCE), universe, grid)
+        for start in range(0, max(len(paths), 1), ROWS_AT_ONCE)
+    )
+    schema = _trajectories(_part(paths, 0, 0), universe, grid).schema
+    write_parquet(path, schema, parts, is_private=is_private)
 
 
 def same_trajectories(path: Path, paths: Paths, universe: Universe, parameters: Parameters) -> bool:
@@ -143,7 +159,7 @@ def write_tree(path: Path, tree: EstimatedTree, universe: Universe) -> None:
         },
         schema=_tree_schema(grid),
     )
-    write_parquet(path, table, is_private=tree.is_private)
+    write_parquet(path, table.schema, [table], is_private=tree.is_private)
 
 
 def locations_csv(universe: Universe, taxonomy: Taxonomy | None = None) -> str:
@@ -291,9 +307,15 @@ def _tree_schema(grid: TimeGrid | None) -> Any:
     )
 
 
+def _part(paths: Paths, start: int, stop: int) -> Paths:
+    """The paths from ``start`` to before ``stop``, or the last one."""
+    offsets = paths.offsets[start : stop + 1]
+    return Paths(
+        offsets - offsets[0], paths.codes[offsets[0] : offsets[-1]], paths.weights[start:stop]
+    )
+
+
 def _trajectories(paths: Paths, universe: Universe, grid: TimeGrid | None) -> Any:
-    if paths.offsets[-1] >= 2**31:
-        raise ReleaseError("The release has more than 2^31 visits; lower the height.")
     offsets = pa.array(paths.offsets, pa.int32())
     locations, times = _label_columns(paths.codes, universe, grid)
     columns = {"locations": pa.ListArray.from_arrays(offsets, locations)}

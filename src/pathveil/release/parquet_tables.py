@@ -4,6 +4,7 @@ A small one may unpack to a huge table: one that somebody else made is asked how
 anything is made of it, and its texts stay dictionaries.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,23 @@ from pathveil.release.plain_files import MIB, open_plain
 UNPACKED_FREE, UNPACKED_TIMES = 128 * MIB, 64
 
 
-def write_parquet(path: Path, table: Any, *, is_private: bool) -> None:
-    """Write a table; its metadata says if it is not private."""
+ROWS_AT_ONCE = 1 << 20  # of a table that is written in parts: what Parquet puts into one group
+
+
+def write_parquet(path: Path, schema: Any, parts: Iterable[Any], *, is_private: bool) -> None:
+    """Write a table, of which a part is held at a time; its metadata says if it is not private.
+
+    Args:
+        path: a new file.
+        schema: of every part.
+        parts: tables of `ROWS_AT_ONCE` rows each, but for the last one.
+        is_private: whether it is.
+    """
     if not is_private:
-        table = table.replace_schema_metadata({"pathveil": NOT_PRIVATE})
-    pq.write_table(table, path, compression="zstd")
+        schema = schema.with_metadata({"pathveil": NOT_PRIVATE})
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for part in parts:
+            writer.write_table(part.cast(schema))
 
 
 def is_stamped(table: Any) -> bool:

@@ -31,9 +31,10 @@ from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.total import TOTAL
 from pathveil.statistics.visits import VISITS
 
-# Noise alone can ask for any number of trajectories. Beyond these bounds (some gigabytes) each
-# synthetic trajectory stands for several.
-MOST_ROWS, MOST_VISITS = 1 << 24, 1 << 27
+# Noise alone can ask for any number of trajectories, and so can a city. Beyond these bounds (about
+# a gigabyte) each synthetic trajectory stands for several, so memory does not grow with |D|.
+MOST_ROWS, MOST_VISITS = 1 << 22, 1 << 25
+DRAWN_AT_ONCE = 1 << 20  # locations for trajectories that have none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,15 +122,21 @@ def rounded_paths(
     named = drop_code(released, unnamed)
     nameless = np.add.reduceat(released.codes != unnamed, released.offsets[:-1]) == 0
     count = int(released.weights[nameless].sum()) if len(released) else 0
-    reached = np.cumsum(weighed.unnamed)
-    drawn = np.searchsorted(reached, draw.random(count) * reached[-1], side="right")
-    single = Paths(
-        np.arange(count + 1),
-        np.minimum(drawn, size - 1).astype(np.int32),
-        np.ones(count, dtype=np.int64),
-    )
+    visitors = _drawn(weighed.unnamed, count, draw)
+    visited = np.flatnonzero(visitors)
+    single = Paths(np.arange(len(visited) + 1), visited.astype(np.int32), visitors[visited])
     others = Paths(named.offsets, candidates.astype(np.int32)[named.codes], named.weights)
     return merge_identical(concatenate_paths([others, single]), size)
+
+
+def _drawn(odds: NDArray[np.float64], count: int, draw: np.random.Generator) -> NDArray[np.int64]:
+    """How often each location is drawn in ``count`` draws; some draws at a time."""
+    reached, drawn = np.cumsum(odds), np.zeros(len(odds), dtype=np.int64)
+    for start in range(0, count, DRAWN_AT_ONCE):
+        uniform = draw.random(min(DRAWN_AT_ONCE, count - start))
+        found = np.searchsorted(reached, uniform * reached[-1], side="right")
+        drawn += np.bincount(np.minimum(found, len(odds) - 1), minlength=len(odds))
+    return drawn
 
 
 def _scaling(calibrated: float, counted: float, scale: float) -> float:

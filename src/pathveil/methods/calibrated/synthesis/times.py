@@ -48,6 +48,7 @@ MOST_LIKING, LEAST_LIKING = 8.0, 1 / 20
 LARGEST_TABLE = 1 << 25
 MOST_AHEAD = 64
 CHUNK = 1 << 14  # trajectories
+MOST_TIMED = 1 << 22  # trajectories that get times of their own
 # Draws of a slot until a location likes it; the last one is taken as it is.
 TRIES = 30
 
@@ -207,28 +208,44 @@ def with_times(
     if len(paths) == 0:
         return paths
     positions = Paths(paths.offsets, position[paths.codes], paths.weights)
-    rows = np.repeat(np.arange(len(paths)), paths.weights)
-    clock = _fit(positions, rows, Clock.of(measurements, grid), plan, draw)
+    rows, weights = _copies(paths.weights)
+    clock = _fit(positions, Clock.of(measurements, grid), plan, draw)
     offsets, slots = _draw_slots(positions, rows, clock, draw)
     at = paths.offsets[rows] - offsets[:-1]
     codes = paths.codes[np.arange(len(slots)) + np.repeat(at, np.diff(offsets))]
     # Merged under small numbers in the same order: |L|·T of them may be too many for a table.
     used, ranks = np.unique(slots * np.int32(size) + codes, return_inverse=True)
-    single = Paths(offsets, ranks.astype(np.int32), np.ones(len(rows), dtype=np.int64))
+    single = Paths(offsets, ranks.astype(np.int32), weights)
     merged = merge_identical(single, max(len(used), 2))
     return Paths(merged.offsets, used[merged.codes], merged.weights)
 
 
+def _copies(weights: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which path each trajectory that gets times of its own has, and for how many it stands.
+
+    For one each, as long as they are not more than `MOST_TIMED`; else a path has fewer copies, in
+    proportion and one at least, which share its weight as evenly as whole numbers can.
+    """
+    ratio = min(1.0, MOST_TIMED / float(weights.sum()))
+    copies = np.minimum(np.maximum(np.ceil(weights * ratio).astype(np.int64), 1), weights)
+    rows = np.repeat(np.arange(len(weights)), copies)
+    turn = np.arange(len(rows)) - np.repeat(np.cumsum(copies) - copies, copies)
+    each, rest = np.divmod(weights, copies)
+    return rows, each[rows] + (turn < rest[rows])
+
+
 def _fit(
     positions: Paths,
-    rows: NDArray[np.int64],
     clock: Clock,
     plan: MeasurementPlan,
     draw: np.random.Generator,
 ) -> Clock:
     """Adjust the weights, measured shares to begin with, until a sample has the measured tables."""
     wanted_first, wanted_pauses, wanted_slots = clock.first, clock.pauses, clock.slots
-    sample = rows[:: max(1, len(rows) // TIME_SAMPLE)]
+    reached = np.cumsum(positions.weights)
+    total = int(reached[-1])
+    every = np.arange(0, total, max(1, total // TIME_SAMPLE))
+    sample = np.searchsorted(reached, every, side="right")
     # A trajectory has one first slot and several others: their weights work as often.
     power = TIME_DAMPING / max(1.0, float(np.diff(positions.offsets)[sample].mean()))
     for _ in range(TIME_ROUNDS):
