@@ -102,15 +102,20 @@ class SingleTables:
         yield "hotspot_ndcg", hotspot_ndcg(raw.popularity, popularity, HOTSPOTS)
 
     def _table(self, cells: NDArray[np.integer], size: int, sensitivity: int) -> NoisyTable:
-        epsilon, randomness = self.epsilon / sensitivity, Randomness(None)
-        if size <= DENSE_CELLS:
-            return dense_table(np.bincount(cells, minlength=size), Laplace(epsilon), randomness)
-        exact = np.unique(cells.astype(np.int64), return_counts=True)
-        threshold = smallest_threshold(epsilon, size, INVENTED)
-        return sparse_table([exact], size, Laplace(epsilon), threshold, randomness)
+        return noisy_table(cells, size, self.epsilon / sensitivity)
 
     def _error(self, queries: Queries, answers: NDArray[np.int64]) -> float:
         return average_relative_error(self.raw.answers(queries), answers, self.raw.size)
+
+
+def noisy_table(cells: NDArray[np.integer], size: int, epsilon: Fraction) -> NoisyTable:
+    """The counts of all cells, or if they are many of those that pass a threshold."""
+    randomness = Randomness(None)
+    if size <= DENSE_CELLS:
+        return dense_table(np.bincount(cells, minlength=size), Laplace(epsilon), randomness)
+    exact = np.unique(cells.astype(np.int64), return_counts=True)
+    threshold = smallest_threshold(epsilon, size, INVENTED)
+    return sparse_table([exact], size, Laplace(epsilon), threshold, randomness)
 
 
 def _histogram(table: NoisyTable) -> Histogram:

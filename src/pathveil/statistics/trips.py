@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.constants import DENSE_CELLS, INVENTED_PAIRS
+from pathveil.statistics.constants import DENSE_TRIPS, INVENTED_PAIRS
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.outlook import Outlook
@@ -27,7 +27,7 @@ class Trips(OneCell):
     because = "it begins once and ends once"
     stage = HABITS
     of_candidates = True
-    dense_up_to = DENSE_CELLS
+    dense_up_to = DENSE_TRIPS
 
     def size(self, scope: Scope) -> int:
         """All ordered pairs of candidates."""
@@ -63,7 +63,7 @@ class Trips(OneCell):
         return (self,)
 
     def typical(self, outlook: Outlook) -> float:
-        """That of an ordered pair; a threshold hides smaller ones."""
+        """That of an ordered pair; smaller ones are hidden by a threshold, or else by the noise."""
         count = outlook.typical_pair(np.ones(len(outlook.shares)))
         return count / pair_threshold(outlook, 2.0 * float(INVENTED_PAIRS))
 

@@ -75,9 +75,12 @@ def calibrate(paths: Paths, targets: Targets) -> NDArray[np.float64]:
         value = float(total - counts @ multipliers + (slack @ multipliers**2) / 2)
         return Point(multipliers, value, sums - counts + slack * multipliers, sums + slack)
 
+    # Thousands of cells of which nearly nothing is known are always close: they do not count.
+    known = counts > np.sqrt(targets.variances)
+
     def is_close(point: Point) -> bool:
-        deviations = point.slope(LARGEST_MULTIPLIER) ** 2 / targets.variances
-        return bool(deviations.sum() <= CLOSE_ENOUGH**2 * np.count_nonzero(occupied))
+        deviations = point.slope(LARGEST_MULTIPLIER)[known] ** 2 / targets.variances[known]
+        return bool(deviations.sum() <= CLOSE_ENOUGH**2 * len(deviations))
 
     # A step looks at every cell of every row: the more there are, the fewer steps are affordable.
     work = sum(len(chunk.cells) for chunk in chunks)
