@@ -12,7 +12,7 @@ from tests.explorer import releases
 import pathveil as pv
 
 pytestmark = pytest.mark.xdist_group("browser")
-VIEWS = ("overview", "count", "patterns", "tree", "flows", "compare")
+VIEWS = ("overview", "count", "patterns", "tree", "flows", "when", "compare")
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +25,7 @@ def bundles(tmp_path_factory):
         "strange": releases.strange,
         "timed": releases.timed,
         "stops": releases.stops,
+        "city": releases.city,
     }
 
     def bundle(name):
@@ -224,7 +225,7 @@ def test_patterns_are_filtered(two, week):
         return tuple(row.locator("small").all_inner_texts())
 
     def best(**choices):
-        return week.top_patterns(1, **choices)[0].locations
+        return week.top_patterns(1, different=True, **choices)[0].locations
 
     assert first() == best(min_length=2)
     page.get_by_label("Fewest locations").fill("3")
@@ -391,7 +392,7 @@ def test_the_api_has_a_readable_page(two, axe):
     page = two.page
     page.goto(f"{two.address}api")
     page.locator(".route").first.wait_for()
-    assert page.locator(".route").count() == 14
+    assert page.locator(".route").count() == 17
     assert two.problems(axe) == []
 
 
@@ -564,3 +565,168 @@ def test_8760_stops_are_drawn_and_found(browser, address, bundles, viewport):
         page.open("flows")
         page.open("tree")
         assert not page.is_wide()
+
+
+# The map, flows, hours and differences, on a desk and on a phone
+
+
+@pytest.fixture(params=[DESK, PHONE], ids=["desk", "phone"])
+def city(browser, address, request):
+    with exploring(browser, address("city"), request.param) as page:
+        yield page
+
+
+def middle(page):
+    """The middle of the map, where the market is."""
+    canvas = page.locator(".map canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def clipped(page):
+    """Tables that are wider than what is shown of them; a matrix may scroll."""
+    return page.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter(one => !one.querySelector('.matrix') "
+        "&& one.scrollWidth > one.clientWidth + 1).map(one => one.getAttribute('aria-label'))"
+    )
+
+
+PINCH = """([x, y]) => {
+  const canvas = document.querySelector(".map canvas");
+  const send = (kind, id, dx) => canvas.dispatchEvent(new PointerEvent(kind, {
+    pointerId: id, pointerType: "touch", clientX: x + dx, clientY: y, buttons: 1, bubbles: true }));
+  send("pointerdown", 1, -20); send("pointerdown", 2, 20);
+  send("pointermove", 1, -60); send("pointermove", 2, 60);
+  send("pointerup", 1, -60); send("pointerup", 2, 60);
+}"""
+
+
+def test_the_map_has_names_text_at_the_pointer_and_zooms_by_wheel_and_fingers(city, bundles):
+    page = city.open()
+    canvas = page.locator(".map canvas")
+    page.wait_for_function("document.querySelector('.map canvas').dataset.named >= 3")
+    x, y = middle(page)
+    page.mouse.move(x + 4, y + 4)
+    tip = page.locator(".map-tip")
+    visits = pv.visits(pv.read_release(bundles("city"))).counts[0]
+    assert tip.inner_text() == f"Market (M): {visits:,} trajectories"
+    box = tip.bounding_box()
+    assert abs(box["x"] - x) < 200
+    assert abs(box["y"] - y) < 90
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(100)
+    assert not tip.is_visible()
+    page.mouse.move(*middle(page))
+    page.mouse.wheel(0, -300)
+    page.wait_for_function("document.querySelector('.map canvas').dataset.zoom > 1")
+    by_wheel = float(canvas.get_attribute("data-zoom"))
+    page.evaluate(PINCH, middle(page))
+    assert float(canvas.get_attribute("data-zoom")) == pytest.approx(3 * by_wheel)
+    page.get_by_label("Show everything").click()
+    assert canvas.get_attribute("data-zoom") == "1"
+    page.mouse.move(*middle(page))
+    page.mouse.wheel(0, 300)  # there is no more to see: the page may scroll
+    assert canvas.get_attribute("data-zoom") == "1"
+    assert not city.is_wide()
+
+
+def test_flows_have_zones_catchments_names_and_hours(city, bundles, axe):
+    release = pv.read_release(bundles("city"))
+    page = city.open("flows", "?kind=steps")
+    status = page.locator("[aria-label='Flow map'] [role=status]")
+    assert "zones of the map" in status.inner_text()
+    canvas = page.locator(".map canvas")
+    zoned = int(canvas.get_attribute("data-lines"))
+    assert 0 < zoned <= 40
+    page.get_by_label("Lines on the map").select_option("stops")
+    page.wait_for_url("**draw=stops**")
+    city.settled()
+    assert "between different locations" in status.inner_text()
+    names = page.locator(".matrix thead .upright").all_inner_texts()
+    assert names[0] == "Market"
+    assert len(names) == len(set(names)) == 13
+    assert clipped(page) == []
+    assert city.problems(axe) == []
+    # A stop's catchment, in and out.
+    page.mouse.click(*middle(page))
+    page.wait_for_url("**of=M**")
+    city.settled()
+    assert "Catchment of Market" in page.locator("h2").all_inner_texts()[1]
+    came = sum(n for a, b, n in pv.transitions(release).to_rows(release.universe) if b == "M" != a)
+    assert f"{came:,} come here" in page.locator("#content").inner_text()
+    assert "Market" in status.inner_text()
+    assert clipped(page) == []
+    page.get_by_role("button", name="All flows").click()
+    city.settled()
+    assert page.get_by_role("heading", name="Largest flows").count() == 1
+    # By the hour.
+    page.get_by_label("Hours").fill("8")
+    page.wait_for_url("**during=07%3A00-08%3A00**")
+    city.settled()
+    expected = pv.transitions(release.within("07:00-08:00")).to_rows(release.universe, limit=1)
+    row = page.locator("section:has(h2:text('Largest flows')) tbody tr").first
+    assert row.locator("td").last.inner_text() == f"{expected[0][2]:,}"
+    assert not city.is_wide()
+
+
+def test_when_has_a_map_and_a_slider(city, bundles, axe):
+    release = pv.read_release(bundles("city"))
+    page = city.open("when")
+    assert page.locator("tbody tr").count() == 24
+    canvas = page.locator(".map canvas")
+    page.wait_for_timeout(100)
+    before = canvas.screenshot()
+    slider = page.get_by_label("Hours")
+    slider.fill("17")
+    page.wait_for_url("**during=16%3A00-17%3A00**")
+    city.settled()
+    page.wait_for_timeout(150)
+    assert page.locator("output").inner_text() == "16:00-17:00"
+    assert slider.get_attribute("aria-valuetext") == "16:00-17:00"
+    assert canvas.screenshot() != before
+    page.mouse.click(*middle(page))
+    page.wait_for_url("**location=M**")
+    city.settled()
+    shown = [int(t.replace(",", "")) for t in page.locator("td.number").all_inner_texts()]
+    assert sum(shown) == pv.visit_counts(release).counts[0]
+    assert clipped(page) == []
+    assert city.problems(axe) == []
+    assert not city.is_wide()
+
+
+def test_patterns_are_told_by_the_hour(city, bundles):
+    page = city.open("patterns")
+    page.get_by_label("Hours").fill("8")
+    page.wait_for_url("**during=07%3A00-08%3A00**")
+    listed(page)
+    city.settled()
+    view = pv.read_release(bundles("city")).within("07:00-08:00")
+    (best,) = view.top_patterns(1, min_length=2, different=True)
+    row = page.locator("tbody tr").first
+    assert tuple(row.locator("small").all_inner_texts()) == best.locations
+    assert clipped(page) == []
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_differences_are_on_the_map_and_noise_is_faint(browser, address, viewport, axe):
+    with exploring(browser, address("week", "later"), viewport) as two:
+        page = two.open("compare")
+        assert "Differences on the map" in page.locator("h2").all_inner_texts()
+        told = page.locator("[aria-label='Map of differences'] > p").inner_text()
+        sure, every = map(int, re.search(r"(\d+) of (\d+) differences", told).groups())
+        assert 0 <= sure <= every == 13
+        assert page.locator(".map canvas").is_visible()
+        assert clipped(page) == []
+        assert two.problems(axe) == []
+
+
+def test_no_word_is_broken_inside(browser, address):
+    with exploring(browser, address("city"), PHONE) as one:
+        page = one.open("flows")
+        assert page.evaluate("getComputedStyle(document.body).overflowWrap") == "break-word"
+        cell = page.locator("td:has(.place)").first
+        assert cell.evaluate("one => getComputedStyle(one).overflowWrap") == "break-word"
+        # A name of two words has two lines at most, and a label below it one.
+        lines = cell.locator("bdi").first.evaluate("one => one.getClientRects().length")
+        assert lines <= 2

@@ -71,7 +71,7 @@ def test_the_table_names_measures_baselines_and_directions(pathveil):
         "INTERNAL",
         "empty release",
         "better",
-        "max|Q| = 4",
+        "1 to 4 random locations",
         "True positives",
         "Jensen-Shannon",
         "Share of invented paths",
@@ -96,6 +96,16 @@ def test_the_page_is_watermarked_self_contained_and_without_scripts(week, pathve
     assert 'class="internal"' in text
     assert "INTERNAL: these figures were computed from the raw data" in text
     assert text.count("<svg") == 4
+    # The verdict comes first, and nothing is told in the paper's letters.
+    assert text.index(">Verdict<") < text.index(">Figures<") < text.index("<svg")
+    assert re.search(r"better than publishing nothing in \d+ of \d+ measures", text)
+    assert re.search(r"How many visit one location is off by [\d.]+% on average", text)
+    assert re.search(r"most frequent patterns of the raw data it has \d+", text)
+    assert "max|Q|" not in text
+    (lengths,) = [one for one in text.split("<svg")[1:] if "Length of trajectories" in one]
+    ticks = re.findall(r">([\d.]+)</text>", lengths)
+    assert ticks
+    assert not any("." in tick for tick in ticks if not tick.startswith("0."))
     assert "<script" not in text
     addresses = set(re.findall(r"(?:https?:)?//[\w.]+[^\"'\s<]*", text))
     assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}

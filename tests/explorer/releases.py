@@ -15,6 +15,7 @@ import pathveil as pv
 from pathveil.explorer.indexed_release import IndexedRelease
 from pathveil.explorer.web import application
 from pathveil.times.time_grid import TimeGrid
+from pathveil.universe.background import Background
 from pathveil.universe.taxonomy import Taxonomy
 
 PORT = 8321
@@ -61,6 +62,29 @@ def timed(method="full"):
         time_grid=grid,
     )
     return pv.publish(database, epsilon="8", height=3, method=method)
+
+
+def city():
+    """A release with a map, public lines and hours: a market in the middle of a ring of stops."""
+    ring = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+    universe = pv.Universe(
+        ["M", *(f"R{number}" for number in range(12))],
+        names=["Market", *(f"Ring {number}" for number in range(12))],
+        latitude=[45.5, *(45.5 + 0.05 * np.sin(ring))],
+        longitude=[-73.6, *(-73.6 + 0.07 * np.cos(ring))],
+    )
+    rng = np.random.default_rng(8)  # noqa: TID251
+    stop = rng.integers(1, 13, 1500)
+    there, back = 6 + rng.integers(0, 4, 1500), 15 + rng.integers(0, 4, 1500)
+    codes = np.stack((there * 13 + stop, there * 13, back * 13 + stop % 12 + 1), axis=1)
+    database = pv.TrajectoryDatabase.from_arrays(
+        np.arange(1501) * 3,
+        codes.ravel().astype(np.int32),
+        universe,
+        time_grid=TimeGrid.parse("1h"),
+    )
+    lines = Background((((-73.67, 45.5), (-73.6, 45.5), (-73.53, 45.52)),))
+    return pv.publish(database, epsilon="8").on(lines)
 
 
 def zoned():

@@ -9,6 +9,7 @@ import pytest
 from tests.explorer import releases
 from tests.explorer.releases import STRANGE, Caller
 
+import pathveil as pv
 from pathveil.core.texts import unescape
 from pathveil.explorer.openapi import describe
 from pathveil.explorer.routes import ROUTES
@@ -420,3 +421,65 @@ def test_a_bug_of_ours_is_told_without_its_text(monkeypatch):
     sent = caller.get("/api/lengths")
     assert sent.status == 500
     assert "a secret" not in sent.text()
+
+
+# By hours, by location, by zones of the map
+
+
+def test_slots_add_up_to_all_visits():
+    caller = caller_of("calibrated times")
+    release = caller.indexed[0].release
+    paths = release.timed_paths()
+    rows = caller.ask("/slots")["rows"]
+    assert [row["start"] for row in rows] == list(release.time_grid.labels)
+    assert sum(row["count"] for row in rows) == int(paths.weights @ paths.lengths)
+    some = release.universe.labels[0]
+    of_one = caller.ask("/slots", location=some)["rows"]
+    assert sum(row["count"] for row in of_one) == int(pv.visit_counts(release).counts[0])
+    assert caller_of("calibrated").ask("/slots")["rows"] == []
+
+
+def test_flows_and_maps_and_patterns_of_some_hours_are_those_of_the_view():
+    caller = caller_of("calibrated times")
+    release = caller.indexed[0].release
+    grid = release.time_grid
+    window = f"{grid.labels[0]}-{grid.ends_as_texts()[len(grid) // 2]}"
+    view = release.within(window)
+    for kind, counted in (("steps", pv.transitions), ("ends", pv.origin_destination)):
+        rows = caller.ask("/flows", kind=kind, during=window, limit=1000)["rows"]
+        expected = counted(view).to_rows(release.universe, limit=1000)
+        assert [(r["origin"], r["destination"], r["count"]) for r in rows] == expected
+        matrix = caller.ask("/flows/matrix", kind=kind, during=window, n=100)
+        assert matrix["total"] == sum(count for *_, count in expected)
+    found = caller.ask("/patterns", during=window, k=10, min_length=2)["rows"]
+    expected = view.top_patterns(10, min_length=2, max_length=4, different=True)
+    assert [(tuple(r["locations"]), r["count"]) for r in found] == [
+        (p.locations, p.support) for p in expected
+    ]
+
+
+def test_a_catchment_is_made_of_the_flows():
+    caller = caller_of("calibrated")
+    label = caller.ask("/visits", limit=1)["rows"][0]["label"]
+    every = caller.ask("/flows", kind="steps", limit=1000)["rows"]
+    told = caller.ask("/flows/of", location=label, kind="steps", limit=1000)
+    came = {r["origin"]: r["count"] for r in every if r["destination"] == label != r["origin"]}
+    went = {r["destination"]: r["count"] for r in every if r["origin"] == label != r["destination"]}
+    assert {r["label"]: r["came"] for r in told["rows"] if r["came"]} == came
+    assert {r["label"]: r["went"] for r in told["rows"] if r["went"]} == went
+    assert (told["came"], told["went"]) == (sum(came.values()), sum(went.values()))
+
+
+@pytest.mark.parametrize("across", [1, 3, 30])
+def test_flows_between_zones_add_up(across):
+    caller = caller_of("calibrated")
+    told = caller.ask("/flows/zones", kind="steps", across=across, limit=1000)
+    assert told["total"] == told["inside"] + told["left_out"] + sum(
+        flow["count"] for flow in told["rows"]
+    )
+    labels = [zone["label"] for zone in told["zones"]]
+    assert len(set(labels)) == len(labels)
+    assert sum(zone["locations"] for zone in told["zones"]) > 1
+    assert all(flow["origin"] != flow["destination"] for flow in told["rows"])
+    assert {flow["origin"] for flow in told["rows"]} <= set(labels)
+    assert len(labels) == 1 or across > 1

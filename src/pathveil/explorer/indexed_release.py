@@ -248,8 +248,8 @@ class IndexedRelease:
             by_visits=by_visits,
             mean_length=float(paths.weights @ paths.lengths) / max(len(release), 1),
             lengths=length_distribution(release),
-            ends=_most_frequent_first(origin_destination(release)),
-            steps=_most_frequent_first(transitions(release)),
+            ends=most_frequent_first(origin_destination(release)),
+            steps=most_frequent_first(transitions(release)),
             search=LocationSearch.build(universe),
             visit_positions=VisitPositions.build(release.timed_paths(), len(universe)),
             walk=PrefixWalk(release.timed_paths(), None if has_zones else release.tree),
@@ -281,6 +281,7 @@ def _visits(release: Release) -> NDArray[np.int64]:
     return release.count_many([[label] for label in release.universe.labels])
 
 
-def _most_frequent_first(pairs: PairCounts) -> PairCounts:
+def most_frequent_first(pairs: PairCounts) -> PairCounts:
+    """The same pairs in another order."""
     order = np.argsort(-pairs.counts, kind="stable")
     return PairCounts(pairs.first[order], pairs.second[order], pairs.counts[order])

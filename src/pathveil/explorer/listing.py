@@ -1,20 +1,22 @@
 """Lists that the explorer answers with: flows, patterns, and how trajectories go on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from pydantic import Field
 
 from pathveil.analysis.flows import PairCounts
-from pathveil.analysis.patterns import Pattern
+from pathveil.analysis.patterns import Pattern, top_patterns
 from pathveil.analysis.visit_index import codes_of
 from pathveil.core.error_table import MOVE, RULE, TRIP
 from pathveil.errors import QueryError
 from pathveil.explorer.answers import Answer, Figure, Location, Record, Table, Waiting, figure
 from pathveil.explorer.asking import Asked
+from pathveil.explorer.by_hours import asked_pairs, within
 from pathveil.explorer.indexed_release import IndexedRelease
 
 RULE_FIELD = Field(description="What the marks mean.")
+MOST_VISITS_BY_HOUR, LONGEST_BY_HOUR = 5_000_000, 4
 NOISY = Field(description="The noisy count that was published for it; null: none was.")
 
 
@@ -66,13 +68,9 @@ class Flows(Table):
     rule: str = RULE_FIELD
 
 
-def _asked_pairs(indexed: IndexedRelease, asked: Asked) -> PairCounts:
-    return indexed.steps if asked.text("kind") == "steps" else indexed.ends
-
-
 def matrix(indexed: IndexedRelease, asked: Asked) -> Matrix:
     """The answer of ``/api/flows/matrix``."""
-    pairs, size = _asked_pairs(indexed, asked), len(indexed.release.universe)
+    pairs, size = asked_pairs(indexed, asked), len(indexed.release.universe)
     busy = np.bincount(pairs.first, pairs.counts, size) + np.bincount(
         pairs.second, pairs.counts, size
     )
@@ -93,7 +91,7 @@ def matrix(indexed: IndexedRelease, asked: Asked) -> Matrix:
 
 def flows(indexed: IndexedRelease, asked: Asked) -> Flows:
     """The answer of ``/api/flows``."""
-    pairs, labels = _asked_pairs(indexed, asked), indexed.release.universe.labels
+    pairs, labels = asked_pairs(indexed, asked), indexed.release.universe.labels
     shown = slice(asked.integer("limit"))
     if asked.text("staying") == "no":
         leaving = np.flatnonzero(pairs.first != pairs.second)
@@ -123,9 +121,9 @@ def flows(indexed: IndexedRelease, asked: Asked) -> Flows:
 
 
 def _estimates(indexed: IndexedRelease, asked: Asked, pairs: PairCounts) -> Iterable[int]:
-    """The counts, with intervals if the release tells any."""
+    """The counts, with intervals if the release tells any; of some hours it tells none."""
     answering = indexed.release.answering
-    if answering is None:
+    if answering is None or asked.text("during"):
         counts: list[int] = pairs.counts.tolist()
         return counts
     kind = MOVE if asked.text("kind") == "steps" else TRIP
@@ -161,6 +159,8 @@ def patterns(indexed: IndexedRelease, asked: Asked) -> PatternTable | Waiting:
     if most < least:
         raise QueryError("'max_length' must be at least 'min_length'.")
     wanted = asked.text("contains") or None
+    if asked.text("during"):
+        return _listed(indexed, _mined_within(indexed, asked, wanted), 0)
     found = tables.find(
         asked.integer("k"),
         min_length=least,
@@ -183,20 +183,46 @@ def patterns(indexed: IndexedRelease, asked: Asked) -> PatternTable | Waiting:
     answering = indexed.release.answering
     if answering is not None:
         patterns = answering.of_patterns(patterns, contiguous=asked.text("gaps") == "no")
+    return _listed(indexed, patterns, found.complete_from)
+
+
+def _mined_within(indexed: IndexedRelease, asked: Asked, wanted: str | None) -> list[Pattern]:
+    """The patterns of some hours: mined when they are asked for, so short ones only.
+
+    They have no intervals: nothing that was measured tells how far a part of a day is off.
+    """
+    release = indexed.release
+    if wanted is not None:
+        raise QueryError("Patterns of some hours can't be filtered by a location; leave one out.")
+    if len(release.paths().codes) > MOST_VISITS_BY_HOUR:
+        raise QueryError("This release is too large to be mined by the hour here.")
+    least = asked.integer("min_length")
+    return top_patterns(
+        within(release, asked.text("during") or ""),
+        asked.integer("k"),
+        min_length=least,
+        max_length=max(least, min(asked.integer("max_length"), LONGEST_BY_HOUR)),
+        contiguous=asked.text("gaps") == "no",
+        different=asked.text("repeats") == "no",
+    )
+
+
+def _listed(
+    indexed: IndexedRelease, patterns: Sequence[Pattern], complete_from: int
+) -> PatternTable:
+    codes = indexed.release.universe.codes
     return PatternTable(
         rows=[
             FoundPattern(
                 rank=rank,
                 locations=list(pattern.locations),
-                names=[indexed.name_of(code) for code in codes],
-                length=len(codes),
+                names=[indexed.name_of(code) for code in codes(pattern.locations)],
+                length=len(pattern.locations),
                 **figure(pattern.support),
             )
-            for rank, (pattern, (codes, _)) in enumerate(
-                zip(patterns, found.patterns, strict=True), start=1
-            )
+            for rank, pattern in enumerate(patterns, start=1)
         ],
-        complete_from=found.complete_from,
+        complete_from=complete_from,
         rule=RULE,
     )
 

@@ -8,6 +8,7 @@ from pydantic import Field
 from pathveil.core.error_table import ANY
 from pathveil.explorer.answers import Answer, Figure, Location, Table, figure
 from pathveil.explorer.asking import Asked
+from pathveil.explorer.by_hours import counts_during
 from pathveil.explorer.indexed_release import IndexedRelease
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ class Map(Answer):
     longitude: list[float] = Field(description="Degrees east.")
     counts: list[int] = Field(description="Released trajectories that visit it.")
     left_out: int = Field(description="Locations with coordinates that are too many to draw.")
+    background: list[list[tuple[float, float]]] = Field(
+        description="Public lines underneath: points in degrees east and north."
+    )
 
 
 class Visited(Location, Figure):
@@ -74,11 +78,14 @@ def matches(indexed: IndexedRelease, asked: Asked) -> Matches:
     )
 
 
-def drawn(indexed: IndexedRelease, _asked: Asked) -> Map:
+def drawn(indexed: IndexedRelease, asked: Asked) -> Map:
     """The answer of ``/api/map``."""
-    universe = indexed.release.universe
+    universe, lines = indexed.release.universe, indexed.release.background.lines
+    counts = counts_during(indexed, asked.text("during"))
     if universe.latitude is None or universe.longitude is None:
-        return Map(labels=[], names=[], latitude=[], longitude=[], counts=[], left_out=0)
+        return Map(
+            labels=[], names=[], latitude=[], longitude=[], counts=[], left_out=0, background=[]
+        )
     placed = indexed.by_visits[~np.isnan(universe.latitude[indexed.by_visits])]
     codes: NDArray[np.int64] = placed[:MOST_SPOTS][::-1]
     return Map(
@@ -86,8 +93,9 @@ def drawn(indexed: IndexedRelease, _asked: Asked) -> Map:
         names=[indexed.name_of(code) for code in codes],
         latitude=universe.latitude[codes].round(6).tolist(),
         longitude=universe.longitude[codes].round(6).tolist(),
-        counts=indexed.visits[codes].tolist(),
+        counts=counts[codes].tolist(),
         left_out=len(placed) - len(codes),
+        background=[list(line) for line in lines],
     )
 
 

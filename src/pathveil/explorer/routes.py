@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from pathveil.explorer import comparing, counting, listing, locations
+from pathveil.explorer import by_hours, comparing, counting, listing, locations
 from pathveil.explorer.answers import Answer
 from pathveil.explorer.asking import Asked, NotThereError, Parameter, choice, integer
 from pathveil.explorer.indexed_release import MOST_ROWS, IndexedRelease
@@ -20,6 +20,7 @@ KIND = choice(
     "kind", "ends: from the first location of a trajectory to its last; steps: to the next.",
     "ends", "steps",
 )  # fmt: skip
+DURING = Parameter("during", "Only visits in these hours, such as 07:00-10:00.")
 QUESTION = (
     Parameter(
         "location",
@@ -130,7 +131,7 @@ def _all() -> Iterable[Route]:
     )  # fmt: skip
     yield _one(
         "/map", "Every location that can be placed on a map.", locations.Map, locations.drawn,
-        has_csv=False,
+        DURING, has_csv=False,
     )  # fmt: skip
     yield _one(
         "/visits",
@@ -158,6 +159,7 @@ def _all() -> Iterable[Route]:
         Parameter("contains", "The label of a location that they visit."),
         choice("gaps", "Whether others may lie between a pattern's locations.", "yes", "no"),
         choice("repeats", "Whether a pattern may visit a location twice.", "no", "yes"),
+        DURING,
         may_wait=True,
     )  # fmt: skip
     yield _one(
@@ -170,12 +172,28 @@ def _all() -> Iterable[Route]:
         "/flows", "The largest flows from location to location.", listing.Flows,
         listing.flows, KIND,
         choice("staying", "Whether flows from a location to itself are listed.", "yes", "no"),
-        _rows(100),
+        DURING, _rows(100),
     )  # fmt: skip
     yield _one(
         "/flows/matrix", "Flows between the busiest locations.", listing.Matrix,
         listing.matrix, KIND,
-        integer("n", "How many locations.", default=15, least=1, most=100),
+        integer("n", "How many locations.", default=15, least=1, most=100), DURING,
+    )  # fmt: skip
+    yield _one(
+        "/flows/of", "The flows into and out of one location.", by_hours.Catchment,
+        by_hours.catchment,
+        Parameter("location", "Its label; without it the most visited one."), KIND, DURING,
+        _rows(20),
+    )  # fmt: skip
+    yield _one(
+        "/flows/zones", "The largest flows between cells of the map.", by_hours.ZoneFlows,
+        by_hours.zone_flows, KIND, DURING,
+        integer("across", "How many cells the longer side has.", default=7, least=1, most=30),
+        _rows(40),
+    )  # fmt: skip
+    yield _one(
+        "/slots", "Visits by time slot; none without times.", by_hours.Slots, by_hours.slots,
+        Parameter("location", "Only visits to this location, by its label."),
     )  # fmt: skip
     yield _comparison(
         "/compare/visits", "Visits in both releases, the largest differences first.",

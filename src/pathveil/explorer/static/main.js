@@ -8,6 +8,7 @@ import { count } from "./view_count.js";
 import { patterns } from "./view_patterns.js";
 import { tree } from "./view_tree.js";
 import { flows } from "./view_flows.js";
+import { when } from "./view_when.js";
 import { compare } from "./view_compare.js";
 
 const VIEWS = {
@@ -16,6 +17,7 @@ const VIEWS = {
   patterns: ["Patterns", patterns],
   tree: ["Tree", tree],
   flows: ["Flows", flows],
+  when: ["When", when],
   compare: ["Compare", compare],
 };
 const main = document.getElementById("content");

@@ -2,6 +2,7 @@
 
 import { answerBox } from "./answer.js";
 import { el, fill, number, place } from "./dom.js";
+import { map } from "./map.js";
 import { fromAddress, picker, toAddress, toQuestion } from "./picker.js";
 import { keep } from "./router.js";
 import { bars, downloads, table } from "./table.js";
@@ -18,8 +19,8 @@ export async function compare(body, parameters, facts) {
     keep("compare", toAddress(question));
     answer(question);
   });
-  const [visits, lengths] = [el("section"), el("section")];
-  fill(body, el("h2", {}, "The same question to both"), el("div", { class: "columns" }, form.element, answers), visits, lengths);
+  const [pictures, visits, lengths] = [el("section", { "aria-label": "Map of differences" }), el("section"), el("section")];
+  fill(body, el("h2", {}, "The same question to both"), el("div", { class: "columns" }, form.element, answers), pictures, visits, lengths);
 
   async function answer(question) {
     if (!question.locations.length) {
@@ -39,8 +40,16 @@ export async function compare(body, parameters, facts) {
     }
   }
 
-  const [seen, long] = await Promise.all([ask("/compare/visits", { limit: 20 }), ask("/compare/lengths")]);
-  fill(visits, el("h2", {}, "Visits that differ most"), visitTable(seen, csv));
+  const [seen, long] = await Promise.all([ask("/compare/visits", { limit: 1000 }), ask("/compare/lengths")]);
+  fill(visits, el("h2", {}, "Visits that differ most"), visitTable({ ...seen, rows: seen.rows.slice(0, 20) }, csv));
+  if (facts.has_map) {
+    facts.map ??= await ask("/map");
+    const drawn = map(facts.map, { what: "trajectories" });
+    drawn.differences(seen.rows.filter((row) => row.difference !== null).map((row) => ({ ...row, isNoise: row.low === null || (row.low <= 0 && row.high >= 0) })));
+    const sure = seen.rows.filter((row) => row.low !== null && (row.low > 0 || row.high < 0)).length;
+    fill(pictures, el("h2", {}, "Differences on the map"), drawn.element,
+      el("p", { class: "quiet" }, `The area of a spot is in proportion to the difference: orange has more in ${seen.names[1]}, green in ${seen.names[0]}. What noise may explain is faint: ${number(sure)} of ${number(seen.rows.length)} differences are more than that.`));
+  }
   fill(lengths, el("h2", {}, "Lengths"), lengthTable(long, csv));
   await answer(fromAddress(parameters));
 }

@@ -1,25 +1,45 @@
 // Flows: from where to where, as a map of lines and as a matrix.
 
+import { combobox } from "./combobox.js";
 import { el, field, fill, number, place, text } from "./dom.js";
+import { hours } from "./hours.js";
 import { map } from "./map.js";
 import { keep } from "./router.js";
 import { downloads, scrolling, table } from "./table.js";
 
 const LINES = 60;
+const ZONES = 40;
 
 export async function flows(body, parameters, facts) {
   const { ask, asker, csv } = facts;
-  const asking = [asker(), asker()];
-  const wanted = { kind: parameters.get("kind") === "steps" ? "steps" : "ends", n: parameters.get("n") ?? "15" };
-  const kind = el("select", { id: "kind", onchange: () => { wanted.kind = kind.value; changed(); } }, el("option", { value: "ends" }, "first location to last"), el("option", { value: "steps" }, "each location to the next"));
-  kind.value = wanted.kind;
-  const size = el("select", { id: "n", onchange: () => { wanted.n = size.value; changed(); } }, ["10", "15", "25", "50"].map((value) => el("option", {}, value)));
-  size.value = wanted.n;
+  const asking = [asker(), asker(), asker(), asker()];
+  const wanted = {
+    kind: parameters.get("kind") === "steps" ? "steps" : "ends",
+    n: parameters.get("n") ?? "15",
+    draw: parameters.get("draw") === "stops" ? "stops" : "zones",
+    during: parameters.get("during") ?? "",
+    of: parameters.get("of") ?? "",
+  };
+  const select = (id, options) => {
+    const made = el("select", { id, onchange: () => { wanted[id] = made.value; changed(); } }, options.map(([value, words]) => el("option", { value }, words ?? value)));
+    made.value = wanted[id];
+    return made;
+  };
+  const kind = select("kind", [["ends", "first location to last"], ["steps", "each location to the next"]]);
+  const size = select("n", [["10"], ["15"], ["25"], ["50"]]);
+  const draw = select("draw", [["zones", "zones of the map"], ["stops", "single locations"]]);
+  const whose = combobox({ label: "Catchment of", asker, keepText: true, placeholder: "all flows", picked: (row) => {
+    const label = row?.label ?? "";
+    if (label !== wanted.of) { wanted.of = label; changed(); }
+  } });
+  whose.input.value = wanted.of;
+  const slider = hours(facts, wanted.during, (window) => { wanted.during = window; changed(); });
   const pictures = el("section", { "aria-label": "Flow map" });
+  const explained = el("p", { class: "quiet", role: "status" });
   const pairs = el("section", {});
   const cells = el("section", { "aria-live": "polite" });
   let drawn = null;
-  fill(body, el("div", { class: "filters" }, field("kind", "Flows from", kind), field("n", "Busiest locations in the matrix", size)),
+  fill(body, el("div", { class: "filters" }, field("kind", "Flows from", kind), facts.has_map ? field("draw", "Lines on the map", draw) : null, field("n", "Busiest locations in the matrix", size), whose.element, slider.element),
     el("div", { class: facts.has_map ? "columns map-first" : "columns" }, facts.has_map ? pictures : null, pairs), cells);
 
   function changed() {
@@ -27,23 +47,71 @@ export async function flows(body, parameters, facts) {
     answer();
   }
 
+  function pick(label) {
+    wanted.of = wanted.of === label ? "" : label;
+    whose.input.value = wanted.of;
+    changed();
+  }
+
   async function answer() {
+    const { kind: from, during } = wanted;
     try {
-      const [listed, matrix] = await Promise.all([asking[0]("/flows", { kind: wanted.kind, staying: "no", limit: LINES }), asking[1]("/flows/matrix", wanted)]);
-      drawn?.flows(listed.rows);
-      fill(pairs, el("h2", {}, "Largest flows"), pairTable(listed.rows.slice(0, 12), wanted, csv));
-      fill(cells, el("h2", {}, "Origin and destination"), heat(matrix), downloads(csv("/flows/matrix", wanted)));
+      const [listed, matrix, of, zones] = await Promise.all([
+        asking[0]("/flows", { kind: from, during, staying: "no", limit: LINES }),
+        asking[1]("/flows/matrix", { kind: from, during, n: wanted.n }),
+        wanted.of ? asking[2]("/flows/of", { location: wanted.of, kind: from, during, limit: LINES / 2 }) : null,
+        drawn && !wanted.of && wanted.draw === "zones" ? asking[3]("/flows/zones", { kind: from, during, limit: ZONES }) : null,
+      ]);
+      show(listed, of, zones);
+      fill(pairs, of ? catchment(of, wanted, csv, () => pick(of.label)) : [el("h2", {}, "Largest flows"), pairTable(listed.rows.slice(0, 12), wanted, csv)]);
+      fill(cells, el("h2", {}, "Origin and destination"), heat(matrix), downloads(csv("/flows/matrix", { kind: from, during, n: wanted.n })));
     } catch (error) {
       fill(cells, el("p", { class: "error" }, error.message));
     }
   }
 
+  function show(listed, of, zones) {
+    if (!drawn) return;
+    drawn.select(of ? [of.label] : []);
+    if (of) {
+      const both = of.rows.flatMap((row) => [
+        { origin: row.label, destination: of.label, count: row.came, to: "in" }, { origin: of.label, destination: row.label, count: row.went, to: "out" },
+      ]);
+      drawn.flows(both.filter((pair) => pair.count));
+      explained.textContent = `From where people come to ${of.name || of.label}, and where they go from there. Click it again for all flows.`;
+    } else if (zones) {
+      drawn.flows(zones.rows, zones.zones);
+      const within = zones.total ? Math.round((100 * zones.inside) / zones.total) : 0;
+      explained.textContent = `The ${zones.rows.length} largest flows between ${zones.zones.length} zones of the map, each drawn where its visits are; ${within}% stay in their zone. Click a location for its own.`;
+    } else {
+      drawn.flows(listed.rows);
+      explained.textContent = `The ${listed.rows.length} largest flows between different locations; wide lines are large ones. Click a location for its own.`;
+    }
+  }
+
   if (facts.has_map) {
     facts.map ??= await ask("/map");
-    drawn = map(facts.map, { what: "trajectories" });
-    fill(pictures, el("h2", {}, "Flow map"), drawn.element, el("p", { class: "quiet" }, `The ${LINES} largest flows between different locations; wide lines are large ones.`));
+    drawn = map(facts.map, { what: "trajectories", hint: "Click a location for its catchment.", onpick: pick });
+    fill(pictures, el("h2", {}, "Flow map"), drawn.element, explained);
   }
   await answer();
+}
+
+function catchment(of, wanted, csv, leave) {
+  return [
+    el("h2", {}, "Catchment of ", place(of.label, of.name)),
+    el("p", {}, `${number(of.came)} come here, ${number(of.went)} go from here. `, el("button", { type: "button", onclick: leave }, "All flows")),
+    table({
+      caption: "Other locations",
+      columns: [
+        { key: "label", title: "Location", show: (row) => place(row.label, row.name) },
+        { key: "came", title: "Come from there", numeric: true },
+        { key: "went", title: "Go there", numeric: true },
+      ],
+      rows: of.rows, download: csv("/flows/of", { location: of.label, kind: wanted.kind, during: wanted.during, limit: 1000 }),
+      empty: "Nobody comes from or goes to another location.",
+    }),
+  ];
 }
 
 function pairTable(rows, wanted, csv) {
@@ -54,7 +122,7 @@ function pairTable(rows, wanted, csv) {
       { key: "destination", title: "To", show: (row) => place(row.destination, row.destination_name) },
       { key: "count", title: wanted.kind === "steps" ? "Steps" : "Trajectories", numeric: true },
     ],
-    rows, sorted: ["count", "descending"], download: csv("/flows", { kind: wanted.kind, limit: 1000 }),
+    rows, sorted: ["count", "descending"], download: csv("/flows", { kind: wanted.kind, during: wanted.during, limit: 1000 }),
     empty: "No trajectory leads from one location to another.",
   });
 }
@@ -66,9 +134,9 @@ function heat({ locations, counts, inside, total }) {
   const share = total ? Math.round((100 * inside) / total) : 0;
   const whole = el("table", { class: "matrix" },
     el("caption", {}, "From each row to each column"),
-    el("thead", {}, el("tr", {}, el("td"), names.map((name, i) => el("th", { scope: "col", title: name }, String(i + 1), el("span", { class: "hidden" }, text(name)))))),
+    el("thead", {}, el("tr", {}, el("td"), names.map((name) => el("th", { scope: "col", title: name }, el("span", { class: "upright" }, text(name)))))),
     el("tbody", {}, counts.map((row, i) => el("tr", {},
-      el("th", { scope: "row" }, `${i + 1} `, place(locations[i].label, locations[i].name)),
+      el("th", { scope: "row" }, place(locations[i].label, locations[i].name)),
       row.map((count, j) => el("td", { "--share": Math.sqrt(count / most), title: `${names[i]} → ${names[j]}` }, count ? number(count) : "·"))))));
   return el("div", {}, scrolling("Matrix of flows", whole), el("p", { class: "quiet" }, `These ${number(locations.length)} locations hold ${share}% of all flows.`));
 }

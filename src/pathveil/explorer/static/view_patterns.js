@@ -2,6 +2,7 @@
 
 import { combobox } from "./combobox.js";
 import { el, field, fill, number, sequence } from "./dom.js";
+import { hours } from "./hours.js";
 import { keep } from "./router.js";
 import { bars, table } from "./table.js";
 
@@ -15,6 +16,7 @@ export async function patterns(body, parameters, facts) {
     max_length: parameters.get("max_length") ?? String(facts.longest_pattern),
     contains: parameters.get("contains") ?? "",
     gaps: parameters.get("gaps") === "no" ? "no" : "yes",
+    during: parameters.get("during") ?? "",
     repeats: parameters.get("repeats") === "yes" ? "yes" : "no",
   };
   const length = (name) => el("input", {
@@ -29,11 +31,12 @@ export async function patterns(body, parameters, facts) {
   } });
   contains.input.value = wanted.contains;
   const direct = el("input", { type: "checkbox", id: "direct", checked: wanted.gaps === "no", onchange: () => { wanted.gaps = direct.checked ? "no" : "yes"; changed(); } });
+  const slider = hours(facts, wanted.during, (window) => { wanted.during = window; changed(); });
   const again = el("input", { type: "checkbox", id: "repeats", checked: wanted.repeats === "yes", onchange: () => { wanted.repeats = again.checked ? "yes" : "no"; changed(); } });
   fill(body,
     el("p", { class: "quiet" }, "Locations that many trajectories visit in this order."),
     el("div", { class: "filters" }, field("k", "How many", many), field("min_length", "Fewest locations", length("min_length")), field("max_length", "Most locations", length("max_length")), contains.element,
-      el("div", { class: "field" }, el("label", {}, direct, " one right after another"), el("label", {}, again, " also those that return"))),
+      el("div", { class: "field" }, el("label", {}, direct, " one right after another"), el("label", {}, again, " also those that return")), slider.element),
     out);
 
   function changed() {

@@ -70,10 +70,15 @@ def bars(rows: Rows, *, x: str, y: str, series: Sequence[str], title: str) -> st
             x=alt.X(f"{x}:N", sort=None, axis=alt.Axis(labelAngle=0)),
             xOffset=alt.XOffset("series:N", sort=list(series)),
             y=alt.Y(f"{y}:Q"),
-            color=alt.Color("series:N", scale=palette(series), title=None),
+            color=alt.Color("series:N", scale=palette(series), title=None, legend=_legend()),
         )
     )
     return to_svg(chart, title=title)
+
+
+def _legend(**more: Any) -> Any:
+    """Above the chart, where it has room, and whole."""
+    return altair().Legend(orient="top", labelLimit=0, **more)
 
 
 def dots(rows: Rows, *, x: str, y: str, title: str) -> str:
@@ -82,7 +87,7 @@ def dots(rows: Rows, *, x: str, y: str, title: str) -> str:
     most = max((float(str(row[c])) for row in rows for c in (x, y)), default=1.0)
     scale = alt.Scale(type="sqrt", domain=[0, most])
     points = (
-        alt.Chart(alt.Data(values=list(rows)), width=HEIGHT, height=HEIGHT)
+        alt.Chart(alt.Data(values=list(rows)), width=WIDTH, height=HEIGHT)
         .mark_circle(size=18, opacity=0.5, color=_BLUE)
         .encode(x=alt.X(f"{x}:Q", scale=scale), y=alt.Y(f"{y}:Q", scale=scale))
     )
@@ -102,6 +107,7 @@ def lines(
     series: Sequence[str],
     title: str,
     columns: str | None = None,
+    is_whole: bool = False,
 ) -> str:
     """A line per series over a numeric axis, with a band from ``low`` to ``high`` where rows say.
 
@@ -112,11 +118,13 @@ def lines(
         series: the series, in the order of their colours.
         title: drawn above.
         columns: draw one small chart per value of this key, side by side.
+        is_whole: whether ``x`` has whole numbers only, and so its ticks.
     """
     alt = altair()
-    legend = alt.Legend(symbolOpacity=1, symbolType="stroke", symbolStrokeWidth=3)
+    legend = _legend(symbolOpacity=1, symbolType="stroke", symbolStrokeWidth=3)
     colour = alt.Color("series:N", scale=palette(series), title=None, legend=legend)
-    horizontal = alt.X(f"{x}:Q", scale=alt.Scale(zero=False))
+    axis = alt.Axis(tickMinStep=1, format="d") if is_whole else alt.Undefined
+    horizontal = alt.X(f"{x}:Q", scale=alt.Scale(zero=False), axis=axis)
     width, height = (WIDTH, HEIGHT) if columns is None else (WIDTH // 2, HEIGHT // 2 + 30)
     base = alt.Chart(width=width, height=height)
     layers = base.mark_line(point=True).encode(x=horizontal, y=f"{y}:Q", color=colour)

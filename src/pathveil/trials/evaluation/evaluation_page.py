@@ -1,6 +1,6 @@
 """The page of `pathveil evaluate`: the table of measures and four plots. INTERNAL."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from pathveil.core.parameters import Parameters
 from pathveil.trials.evaluation import charts
 from pathveil.trials.evaluation.coverage import Held, by_kind
 from pathveil.trials.evaluation.internal import Chart, render
-from pathveil.trials.evaluation.measures import Evaluation
+from pathveil.trials.evaluation.measures import Evaluation, Figure
 from pathveil.trials.evaluation.scores import Histogram, supports
 
 RAW, RELEASE, EMPTY = "raw data", "release", "empty release"
@@ -35,11 +35,34 @@ def evaluation_page(
         "evaluation.html",
         parameters=parameters,
         is_private=is_private,
+        verdict=verdict(evaluation.figures, evaluation.patterns),
         figures=evaluation.figures,
         intervals=intervals,
         held_by_kind=by_kind(intervals.coverage) if intervals else [],
         charts=list(_charts(evaluation)),
     )
+
+
+def verdict(figures: Sequence[Figure], patterns: int) -> list[str]:
+    """What the figures come to, in sentences.
+
+    Args:
+        figures: all of them.
+        patterns: how many of the most frequent patterns were compared.
+    """
+    found = {figure.measure.key: figure for figure in figures}
+    worse = [figure.measure.name for figure in figures if not figure.beats_empty]
+    better = len(figures) - len(worse)
+    nothing = f"It is better than publishing nothing in {better} of {len(figures)} measures"
+    single, true = found["query_error_single"], found["true_positives"]
+    return [
+        f"{nothing}." if not worse else f"{nothing}; not in: {', '.join(worse)}.",
+        (
+            f"How many visit one location is off by {single.release:.1%} on average; whoever "
+            f"publishes nothing is off by {single.empty:.1%}."
+        ),
+        f"Of the {patterns:,} most frequent patterns of the raw data it has {true.release:,.0f}.",
+    ]
 
 
 def _charts(evaluation: Evaluation) -> Iterator[Chart]:
@@ -71,8 +94,8 @@ def _short_name(key: str, name: str) -> str | None:
     if not key.startswith("query_error_"):
         return None
     subset = key.removeprefix("query_error_")
-    own = {"data": "from data", "single": "single"}
-    return own.get(subset, f"{subset}: ≤ {name.rpartition(' ')[2]}")
+    own = {"data": "of a trajectory", "single": "single"}
+    return own.get(subset) or name.partition(" random")[0]
 
 
 def _lengths(evaluation: Evaluation) -> Chart:
@@ -88,6 +111,7 @@ def _lengths(evaluation: Evaluation) -> Chart:
         y="share of trajectories",
         series=(RAW, RELEASE),
         title="Length of trajectories",
+        is_whole=True,
     )
     return Chart(
         svg,

@@ -163,7 +163,7 @@ def _query_measures(raw: WeightedPaths, height: int, queries: int, seed: int) ->
     for i, subset in enumerate(subsets, start=1):
         yield Measure(
             f"query_error_{i}",
-            f"Random locations, max|Q| = {subset.longest}",
+            f"1 to {subset.longest} random locations",
             group,
             "lower",
             _query_error(subset),
