@@ -169,7 +169,7 @@ def test_mining_in_another_process_finds_the_same(bundle, monkeypatch):
     mining = MiningBeside(beside, release, bundle)
     mining.wait()
     assert {key: beside._tables[key] for key in here._tables} == here._tables
-    assert len(here._tables) == 4
+    assert len(here._tables) == 8
     mining.stop()
 
 
