@@ -15,7 +15,7 @@ CERTAIN = 1e-6  # the probability with which the right software fails a test
 FEW = 24
 SOME, ENOUGH = 64, 160
 MANY = 1200
-REFUSED = {("calibrated", "taxonomy"), ("calibrated", "engine duckdb")}
+REFUSED = {("calibrated", "taxonomy")}
 
 
 def mode_of(method, name, epsilon):

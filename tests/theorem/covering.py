@@ -68,13 +68,32 @@ def _candidates(source: SourceKind) -> list[Case]:
 
 
 def one_of_each(cases: list[Case]) -> Iterator[Case]:
-    """The whole product of source, universe, split and keep for the engines of these cases.
+    """Of each source, universe, split, keep and engine of these cases one; and of each family all.
 
-    Time grids and caps alternate; which of the four a combination has follows from its name, and is
-    the same for every engine.
+    With or without a time grid, and c = 1 or 2, take turns among the sources of a family, so that
+    the family, the universe, the split, what is kept, the engine, the time grid and c are crossed
+    in full. Cases are added where a family has fewer sources than there are turns.
     """
+    groups: dict[tuple[object, ...], list[Case]] = {}
     for case in cases:
-        name = f"{case.source.name}{case.universe}{case.split}{case.keep}"
-        turn = crc32(name.encode())
-        if (case.timed, case.cap) == (TIMED[turn % 2], CAPS[turn // 2 % 2]):
+        rules = (case.universe, case.split, case.keep, case.engine)
+        groups.setdefault((case.source.name, *rules), []).append(case)
+    crossed = set()
+    for (source, universe, split, keep, _), some in groups.items():
+        turn = _NUMBERS[source] + crc32(f"{universe}{split}{keep}".encode())
+        case = some[turn % len(some)]
+        crossed.add(of_family(case))
+        yield case
+    for case in cases:
+        if of_family(case) not in crossed:
+            crossed.add(of_family(case))
             yield case
+
+
+def of_family(case: Case) -> tuple[object, ...]:
+    """All choices of a case, but of its source the family only."""
+    rules = (case.universe, case.split, case.keep, case.engine, case.timed, case.cap)
+    return (case.source.family, *rules)
+
+
+_NUMBERS = {source.name: number for number, source in enumerate(SOURCES)}

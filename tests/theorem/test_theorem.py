@@ -13,7 +13,7 @@ from zlib import crc32
 import pytest
 from hypothesis import given, settings
 from tests.theorem import people
-from tests.theorem.covering import covering, one_of_each
+from tests.theorem.covering import covering, of_family, one_of_each
 from tests.theorem.product import (
     CAPS,
     ENGINES,
@@ -155,7 +155,7 @@ def test_what_is_refused_is_refused_for_a_stated_reason_whatever_the_rows(family
 @pytest.mark.parametrize("part", range(MANY_PARTS))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_whole_product(family, part, place, tell):
-    """Source × universe × split × keep × engine, each once; time grids and caps alternate."""
+    """Source × universe × split × keep × engine, and their families × all of these × grid × c."""
     read, _ = product_of(family)
     cases = list(one_of_each([case for case in read if case.engine == "memory"]))
     where = place(family)
@@ -163,6 +163,18 @@ def test_the_whole_product(family, part, place, tell):
     for case in cases[part::MANY_PARTS]:
         tried += enforce(case, where, singles=1, examples=0, also=["duckdb"])
     tell(**tried)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_whole_product_has_every_source_with_every_rule_and_every_family_with_all(family):
+    read, _ = product_of(family)
+    tried = list(one_of_each(read))
+    of_source = {(c.source.name, c.universe, c.split, c.keep, c.engine) for c in read}
+    assert {(c.source.name, c.universe, c.split, c.keep, c.engine) for c in tried} == of_source
+    assert set(map(of_family, tried)) == set(map(of_family, read))
+    # What DuckDB reads beside the engine in memory is all that it can read.
+    beside = {str(other) for c in tried if c.engine == "memory" for other in c.by(["duckdb"])}
+    assert beside >= {str(c) for c in tried if c.engine == "duckdb"}
 
 
 @pytest.mark.long
