@@ -1,6 +1,7 @@
 """People with many trips: what each strategy keeps of the data, for docs/people.md.
 
     python -m bench.people mibici cabspotting --methods full calibrated
+    python -m bench.people mibici --methods calibrated --delta 1e-9 --contributions 1 5 20
 
 Every release is measured twice. Against all trips, unbounded: what a reader wants to know; sizes
 differ, so distributions are compared by the Jensen-Shannon divergence (bits; 1: nothing in
@@ -48,13 +49,15 @@ def _read(name: str, **columns: object) -> TrajectoryDatabase:
     return read_trajectories(source, universe, location="location", **columns)
 
 
-def strategies(name: str) -> Iterator[tuple[str, int, Fraction, TrajectoryDatabase]]:
+def strategies(
+    name: str, contributions: list[int]
+) -> Iterator[tuple[str, int, Fraction, TrajectoryDatabase]]:
     """(strategy, c, ε of a person, bounded data)."""
     yield HISTORY, 1, EPSILON, histories(name)
     for keep in ("first", "sample"):
-        for most in CONTRIBUTIONS:
+        for most in contributions:
             yield f"{keep} trips", most, EPSILON, trips(name, most, keep)
-    for most in CONTRIBUTIONS:
+    for most in contributions:
         yield "sample, ε 1/10 a trip", most, most * PER_TRIP, trips(name, most, "sample")
 
 
@@ -100,6 +103,8 @@ def main() -> None:
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--methods", nargs="+", default=["full", "calibrated"])
     parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--delta", default=None, help="for calibrated: Gaussian noise")
+    parser.add_argument("--contributions", nargs="+", type=int, default=[*CONTRIBUTIONS])
     options = parser.parse_args()
     for name in options.datasets:
         yardstick = Yardstick(name)
@@ -109,7 +114,7 @@ def main() -> None:
         line(["---"] * 12)
         nothing = yardstick.against_all(yardstick.empty, is_history=False)
         line(["nothing at all", "", "", "0", "empty", *cells(nothing), "–", "–"])
-        for strategy, most, epsilon, database in strategies(name):
+        for strategy, most, epsilon, database in strategies(name, options.contributions):
             bounded, is_history = Figures(database), strategy == HISTORY
             head = [strategy, str(most), str(epsilon), f"{len(database):,}"]
             own = yardstick.against_all(bounded, is_history=is_history)
@@ -119,7 +124,11 @@ def main() -> None:
                 runs = []
                 for _ in range(options.runs):
                     release: Release = publish(
-                        database, epsilon=epsilon, height=HEIGHT, method=method
+                        database,
+                        epsilon=epsilon,
+                        height=HEIGHT,
+                        method=method,
+                        delta=options.delta,
                     )
                     it = Figures(release)
                     runs.append(

@@ -56,6 +56,7 @@ def publish(
     threshold: object = "auto",
     max_nodes: int = DEFAULT_MAX_NODES,
     delta: object = None,
+    rho: object = None,
     taxonomy: Taxonomy | None = None,
     ledger: Account | None = None,
     generator: ByteGenerator | None = None,
@@ -89,7 +90,10 @@ def publish(
             "hours" (when, with a time grid). It shifts budget between tables, nothing else.
         threshold: θ: "auto", "paper" or a whole number of trajectories ("calibrated": "auto").
         max_nodes: refuse parameters whose expected tree is larger.
-        delta: δ, as text such as "1e-9", if the database was read with universe="discover".
+        delta: δ, as text such as "1e-9". With a public universe "calibrated" then adds Gaussian
+            noise, which is smaller, for a promise of (ε, δ); if the database was read with
+            universe="discover", δ is that of naming its labels.
+        rho: instead of ``epsilon``, with ``delta``: ρ, as text; ε is what follows from it at δ.
         taxonomy: the public zones of the locations, for "basic" and "full": sparse branches are
             then counted, and released, at the level of zones.
         ledger: what to charge ε to, before anything is counted:
@@ -123,6 +127,7 @@ def publish(
         epsilon_per_trip=epsilon_per_trip,
         height=height,
         delta=delta,
+        rho=rho,
         threshold=threshold,
         method=method,
         purpose=purpose,

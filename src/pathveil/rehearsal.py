@@ -89,7 +89,7 @@ def _small(parameters: Parameters) -> Parameters:
         epsilon="100",  # nearly no noise, so that every step has something to do
         height=AUTO if parameters.height_is_open else 2,
         universe_size=None if parameters.universe_is_open else len(_UNIVERSE),
-        delta="1e-9" if parameters.universe_is_open else None,
+        delta="1e-9" if parameters.universe_is_open or parameters.concentrated else None,
         method=parameters.method,
         purpose=parameters.purpose,
         time_grid=parameters.time_grid,

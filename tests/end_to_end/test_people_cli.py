@@ -183,7 +183,12 @@ def test_what_discovery_asks_for_is_refused_before_reading(refuses):
     refuses(*asked, says="needs a delta")
     refuses(*asked, "--delta", "0.1", says="between 1e-30 and 1e-5")
     refuses(*asked, "--delta", "1e-9", "--threshold", "paper", says="'auto'")
-    refuses(*PUBLISH, *STOPS, "--epsilon", "1", "--height", "3", "--delta", "1e-9", says="Delta is")
+    full = ("--epsilon", "1", "--height", "3", "--method", "full")
+    refuses(*PUBLISH, *STOPS, *full, "--delta", "1e-9", says="leave delta")
+    refuses(*PUBLISH, *STOPS, "--rho", "0.01", says="Delta must be text")
+    both = ("--epsilon", "1", "--rho", "0.01", "--delta", "1e-9")
+    refuses(*PUBLISH, *STOPS, *both, says="exactly one of them")
+    refuses(*asked[:-4], "--rho", "0.01", "--delta", "1e-9", says="spends its delta on naming")
 
 
 @pytest.mark.usefixtures("taps")

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pathveil import Parameters, TimeGrid, Universe, publish, read_release, read_trajectories
-from pathveil.core.preparations import MOST_LABELS, discovery_threshold, parse_delta
+from pathveil.core.budget import parse_delta
+from pathveil.core.preparations import MOST_LABELS, discovery_threshold
 from pathveil.errors import ParameterError
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.observed import ObservedUniverse, restrict
@@ -231,7 +232,7 @@ def test_a_delta_is_needed_and_only_then():
         publish(db, epsilon="1", height=2)
     with pytest.raises(ParameterError, match="'auto'"):
         publish(db, epsilon="1", height=2, delta="1e-9", threshold="paper")
-    with pytest.raises(ParameterError, match="Delta is for"):
+    with pytest.raises(ParameterError, match="leave delta"):
         Parameters.choose(epsilon="1", height=2, universe_size=4, delta="1e-9", method="full")
 
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pathveil.core.noise import SURVIVES
 from pathveil.core.parameters import Parameters, paper_threshold
-from pathveil.core.tree_forecast import SURVIVES, Forecast
+from pathveil.core.tree_forecast import Forecast
 from pathveil.errors import ParameterError, TreeTooLargeError
 
 DIGITS = 60  # decimal places of the references: far beyond any tie a test can meet

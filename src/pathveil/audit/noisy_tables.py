@@ -7,6 +7,13 @@ walker would add to whether the walker is there. The evidence of a cell with x, 
 without the walker and n + a with it, is |x − n| − |x − n − a|: for this noise, proportional to the
 log of the ratio of the probabilities, so no attack on the table is stronger.
 
+If the budget is in ρ and the noise Gaussian, the log of that ratio is (2a·(x − n) − a²)/(2σ²), and
+what is bounded is ρ: a release that is ρ-zCDP has a Kullback-Leibler divergence of at most ρ, so
+by Pinsker's inequality whoever says "with" or "without" after every run is right with probability
+at most 1/2 + √(ρ/8). A lower bound q on that probability gives the lower bound 2·(2q − 1)² on ρ.
+(Guesses after some runs only are bounded by ε but for δ, which is no use here: such a loss is too
+rare to be seen.)
+
 The tables are those of the measurement plan with times, whichever they are. Which cells the walker
 adds to, and what is expected there, is found by measuring with noise so small that it is 0.
 """
@@ -29,7 +36,9 @@ from pathveil.audit.attacking import (
     bounds_of,
     looks,
 )
+from pathveil.core.budget import Budget
 from pathveil.core.methods import CALIBRATED
+from pathveil.core.noise import Gaussian, Noise
 from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError
 from pathveil.gate import measure as gate
@@ -47,6 +56,8 @@ CROWD = [("abcd", [23] * 4)] * 30 + [("ba", [22] * 2)] * 20
 WALKER = ("abcdefghijklabcdefghijkl", [*range(24)])
 TREE, TOGETHER = "prefix tree", "all tables together"
 TURNS = (-0.5, 0.0, 0.25, 0.5, 0.75, 1.0)  # of the strongest evidence: where a guess turns
+DELTA = "1e-9"
+_GAUSSIAN = " with Gaussian noise, claims and bounds of ρ"
 NO_NOISE = Fraction(64)  # noise of this parameter is not 0 once in 10²⁷ cells
 
 
@@ -64,16 +75,24 @@ class _Known:
     without: NDArray[np.int64]
     added: NDArray[np.int64]
 
-    def evidence(self, table: NoisyTable) -> int:
-        """How much speaks for the walker, from −Σ added to Σ added."""
-        seen = _counts(table, self.cells)
-        far, near = np.abs(seen - self.without), np.abs(seen - self.without - self.added)
-        return int((far - near).sum())
+    def evidence(self, table: NoisyTable) -> float:
+        """The log of how many times likelier the cells are with the walker."""
+        return _evidence(_counts(table, self.cells), self.without, self.added, table.noise)
+
+
+def _evidence(
+    seen: NDArray[np.int64], without: NDArray[np.int64], added: NDArray[np.int64], noise: Noise
+) -> float:
+    if isinstance(noise, Gaussian):
+        return float((2 * added * (seen - without) - added**2).sum() / (2 * noise.variance))
+    far, near = np.abs(seen - without), np.abs(seen - without - added)
+    return float((far - near).sum()) / noise.scale
 
 
 def audit_tables(
     *,
     epsilon: object = "8",
+    rho: str | None = None,
     height: int = 8,
     runs: int = 4096,
     false_alarm: float = FALSE_ALARM,
@@ -84,6 +103,7 @@ def audit_tables(
     Args:
         epsilon: the total claim. Shares are small, and so is what an attack on them can show
             with few runs: 8 shows more than 1.
+        rho: instead of it, for Gaussian noise: ρ, of which claims and bounds are then.
         height: h.
         runs: runs per database, on average.
         false_alarm: the probability that a mechanism which keeps its claims raises an alarm.
@@ -95,14 +115,16 @@ def audit_tables(
     if runs < FIRST_LOOK:
         raise ParameterError(f"An audit needs {FIRST_LOOK} runs or more.")
     parameters = Parameters.choose(
-        epsilon=epsilon,
+        epsilon=epsilon if rho is None else Budget.choose(None, rho=rho, delta=DELTA),
+        rho=rho,
+        delta=None if rho is None else DELTA,
         height=height,
         universe_size=len(UNIVERSE),
         method=CALIBRATED.name,
         time_grid=GRID,
     )
     plan = MeasurementPlan.of(parameters)
-    claims = table_claims(plan) | {TOGETHER: parameters.budget.epsilon}
+    claims = table_claims(plan) | {TOGETHER: parameters.main_budget}
     evidence, coins, found = _attack(plan, claims, runs, false_alarm, progress)
     strongest = [
         _strongest(name, row, len(evidence)) for name, row in zip(claims, found, strict=True)
@@ -112,8 +134,8 @@ def audit_tables(
         for finding, claim in zip(strongest, claims.values(), strict=True)
     )
     return AuditReport(
-        part=f"noisy tables, height {height} (method calibrated)",
-        claimed_epsilon=parameters.budget.epsilon,
+        part=f"noisy tables{_GAUSSIAN if plan.in_rho else ''}, height {height} (method calibrated)",
+        claimed_epsilon=parameters.main_budget,
         height=height,
         lines=lines,
         strongest=max(strongest, key=lambda finding: finding.lower_bound),
@@ -159,9 +181,20 @@ def _attack(
                 for i in range(len(claims))
             ]
         )
+        if plan.in_rho:
+            bounds = _of_rho(bounds)
         if (bounds.max(axis=(1, 2)) > limits).any():
             break
     return evidence[:done], coins[:done], bounds
+
+
+def _of_rho(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bounds on ρ by those on ln(q/(1 − q)): 2q − 1 is tanh of half of it.
+
+    Only of whoever guesses after every run; the others prove nothing about ρ.
+    """
+    always = np.array(["the other when not" in guess for guess in GUESSES])
+    return np.where(always, 2.0 * np.tanh(bounds / 2.0) ** 2, 0.0)
 
 
 def _turned(evidence: NDArray[np.float64], most: float) -> NDArray[np.bool_]:
@@ -172,12 +205,12 @@ def _turned(evidence: NDArray[np.float64], most: float) -> NDArray[np.bool_]:
 
 def _strongest(name: str, bounds: NDArray[np.float64], runs: int) -> Finding:
     turn, guess = np.unravel_index(int(bounds.argmax()), bounds.shape)
-    event = f"the evidence for the walker is at least {TURNS[turn]:g} of the claimed ε"
+    event = f"the evidence for the walker is at least {TURNS[turn]:g} of the claim"
     return Finding(name, event, GUESSES[guess], float(bounds.max()), runs // 2)
 
 
 class _Attacker:
-    """Turns what one run gives away into evidence about the walker, in units of ε."""
+    """Turns what one run gives away into evidence about the walker."""
 
     def __init__(self, plan: MeasurementPlan) -> None:
         self._plan = plan
@@ -194,7 +227,7 @@ class _Attacker:
     def evidence(self, seen: Measurements) -> list[float]:
         """In the order of `table_claims`, and then of all together."""
         each = [
-            float(line.epsilon) * self.known[line.statistic].evidence(seen[line.statistic])
+            self.known[line.statistic].evidence(seen[line.statistic])
             for line in _single(self._plan)
         ]
         each.append(self._tree_evidence(seen.tree))
@@ -207,10 +240,10 @@ class _Attacker:
         for level, code, others, line in walk:
             found = np.flatnonzero((level.parent == node) & (level.label == code))
             if not len(found):
-                return total - float(line.epsilon)
+                return total - 1.0 / line.noise.scale
             node = int(found[0])
-            seen = int(level.table.counts[node])
-            total += float(line.epsilon) * (abs(seen - others) - abs(seen - others - 1))
+            counts = level.table.counts[[node]], np.array([others]), np.ones(1, dtype=np.int64)
+            total += _evidence(*counts, line.noise)
         return total
 
 
@@ -235,7 +268,8 @@ def _counts(table: NoisyTable, cells: NDArray[np.int64]) -> NDArray[np.int64]:
 def without_noise(plan: MeasurementPlan) -> MeasurementPlan:
     """The same caps; every line has a budget under which its noise is 0."""
     for line in plan.lines():
-        plan = plan.with_line(replace(line, budget=NO_NOISE * line.sensitivity))
+        change = line.squared_l2 if line.in_rho else line.sensitivity
+        plan = plan.with_line(replace(line, budget=NO_NOISE * change))
     return plan
 
 

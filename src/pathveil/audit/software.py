@@ -27,6 +27,7 @@ TIMED_HEIGHT = 2  # the least at which a step has a time before it
 RAW_HEIGHT = 1  # the least: what is attacked lies before the gate
 ZONED_HEIGHT = 1  # the budget is divided over zones and locations even then
 TREE_EPSILON, TABLES_EPSILON, TABLES_HEIGHT = "1", "8", 8
+TABLES_RHO = "5"  # with Gaussian noise: so large that shares of it show
 PACKAGES = ("pathveil", "numpy", "numba", "llvmlite", "scipy")
 ALL = "all"
 CHOICES = (ALL, *METHODS)
@@ -114,6 +115,7 @@ def _parts(
         parts.append(_tree(raw, runs, from_rows, begins="rows of files, read, then the "))
     if has_tables is not False:
         parts.append((2 * runs, _tables(epsilon, height, runs)))
+        parts.append((2 * runs, _tables(epsilon, height, runs, TABLES_RHO)))
         parts.append((2 * runs, _plan(runs)))
     return parts
 
@@ -137,10 +139,11 @@ def _tree(
     return 2 * runs * len(pairs), run
 
 
-def _tables(epsilon: str | None, height: int | None, runs: int) -> Part:
+def _tables(epsilon: str | None, height: int | None, runs: int, rho: str | None = None) -> Part:
     def run(false_alarm: float, progress: Progress) -> AuditReport:
         return audit_tables(
             epsilon=epsilon or TABLES_EPSILON,
+            rho=rho,
             height=height or TABLES_HEIGHT,
             runs=runs,
             false_alarm=false_alarm,

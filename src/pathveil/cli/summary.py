@@ -13,6 +13,7 @@ SHOWN_JOURNEYS = 5
 WORDS = {
     "epsilon": "epsilon",
     "delta": "delta",
+    "rho": "rho",
     "method": "method",
     "universe_size": "locations in the universe",
     "zones": "zones",
@@ -69,6 +70,7 @@ def _facts(release: "Release") -> dict[str, object]:
     return {
         "epsilon": str(parameters.budget),
         "delta": str(parameters.delta) if parameters.delta else None,
+        "rho": release.certificate.privacy_loss.privacy_parameters.rho,
         "method": parameters.method,
         "universe_size": parameters.universe_size,
         "zones": len(parameters.taxonomy) if parameters.taxonomy else None,

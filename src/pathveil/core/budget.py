@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from pathveil.core.zcdp import Concentrated
 from pathveil.errors import ParameterError
 
 # Bounded lengths: 1e400000000 is a number too, and one that takes a day to write out.
@@ -19,6 +20,10 @@ _NUMBER = re.compile(
 # Beyond these the guarantee means nothing (e^100 : 1) or no count could survive the noise.
 LARGEST = Fraction(100)
 SMALLEST = Fraction(1, 10**9)
+LARGEST_RHO = Fraction(50)
+# A δ near 1 over the number of people lets the mechanism publish somebody outright.
+LARGEST_DELTA, SMALLEST_DELTA = Fraction(1, 10**5), Fraction(1, 10**30)
+_DELTA = re.compile(r"\d{0,30}(\.\d{0,40})?([eE]-?\d{1,2})?|\d{1,30}/\d{1,40}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -57,7 +62,13 @@ class Budget:
 
     @classmethod
     def choose(
-        cls, epsilon: object, epsilon_per_trip: object = None, trajectories: int = 1
+        cls,
+        epsilon: object,
+        epsilon_per_trip: object = None,
+        trajectories: int = 1,
+        *,
+        rho: object = None,
+        delta: object = None,
     ) -> "Budget":
         """The unit's budget, given as such or for each of its trajectories.
 
@@ -68,15 +79,19 @@ class Budget:
             epsilon: ε for the unit; or None.
             epsilon_per_trip: ε' for each trajectory that is used; or None.
             trajectories: c.
+            rho: instead of both: ρ for the unit, of which ε follows at δ (`core.zcdp`).
+            delta: δ; needed with ρ.
 
         Raises:
             ParameterError: if not exactly one of them is given, or it can't be used.
         """
-        if (epsilon is None) == (epsilon_per_trip is None):
+        if sum(given is not None for given in (epsilon, epsilon_per_trip, rho)) != 1:
             raise ParameterError(
-                "Give either epsilon (for all that a unit did) or epsilon per trip (for each "
-                "trajectory that is used), exactly one of them."
+                "Give either epsilon (for all that a unit did), epsilon per trip (for each "
+                "trajectory that is used) or rho (with delta), exactly one of them."
             )
+        if rho is not None:
+            return cls.parse(Concentrated(parse_rho(rho), parse_delta(delta)).epsilon)
         if epsilon_per_trip is None:
             return cls.parse(epsilon)  # type: ignore[arg-type]  # it checks
         trip = cls.parse(epsilon_per_trip).epsilon  # type: ignore[arg-type]  # it checks
@@ -96,13 +111,50 @@ class Budget:
         return str(self.epsilon)
 
 
-def _read(text: str) -> Fraction:
+def parse_rho(value: object) -> Fraction:
+    """An exact ρ from text (``"0.015"``) or an exact number.
+
+    Raises:
+        ParameterError: if it is a float, not a number, or out of range.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | Fraction):
+        raise ParameterError('Rho must be text such as "0.015": a float is not exact.')
+    rho = Fraction(value) if isinstance(value, int | Fraction) else _read(value, "Rho")
+    if not SMALLEST <= rho <= LARGEST_RHO:
+        raise ParameterError(f"Rho is out of range: it must lie between 1e-9 and {LARGEST_RHO}.")
+    return rho
+
+
+def parse_delta(value: object) -> Fraction:
+    """An exact δ from text (``"1e-9"``) or a fraction.
+
+    Raises:
+        ParameterError: if it is a float, not a number, or too large to mean anything.
+    """
+    if isinstance(value, Fraction):
+        delta = value
+    elif isinstance(value, str) and re.search(r"\d", value) and _DELTA.fullmatch(value.strip()):
+        try:
+            delta = Fraction(value.strip())
+        except (ValueError, ZeroDivisionError):
+            delta = Fraction(0)
+    else:
+        raise ParameterError('Delta must be text such as "1e-9": a float is not exact.')
+    if not SMALLEST_DELTA <= delta <= LARGEST_DELTA:
+        raise ParameterError(
+            "Delta is the probability that the promise fails for somebody: it must lie between "
+            "1e-30 and 1e-5, and far below 1 over the number of people. Use 1e-9."
+        )
+    return delta
+
+
+def _read(text: str, what: str = "Epsilon") -> Fraction:
     text = text.strip()
     if not _NUMBER.fullmatch(text):
         raise ParameterError(
-            f"Epsilon {text[:40]!r} is not a positive number such as 1, 0.5 or 1/3."
+            f"{what} {text[:40]!r} is not a positive number such as 1, 0.5 or 1/3."
         )
     try:
         return Fraction(text)
     except ZeroDivisionError:
-        raise ParameterError("Epsilon has a denominator of 0.") from None
+        raise ParameterError(f"{what} has a denominator of 0.") from None

@@ -21,7 +21,6 @@ from pathveil.core.intervals import exp_minus, gaussian_mass
 from pathveil.core.thresholds import smallest_threshold
 
 Floats = NDArray[np.float64]
-Draw = np.random.Generator  # noqa: TID251  (of simulations after the gate)
 SURVIVES = 0.95
 _BITS = 256
 
@@ -57,10 +56,6 @@ class Noise(ABC):
     @abstractmethod
     def below(self, gap: Floats) -> Floats:
         """P[noise < gap]."""
-
-    @abstractmethod
-    def draw(self, draw: Draw, size: int | tuple[int, ...]) -> Floats:
-        """Noise for simulations after the gate: it protects nobody."""
 
     @abstractmethod
     def at_least(self, scale: float) -> "Noise":
@@ -116,10 +111,6 @@ class Laplace(Noise):
         result: Floats = np.where(gap > 0, 1.0 - tail, tail)
         return result
 
-    def draw(self, draw: Draw, size: int | tuple[int, ...]) -> Floats:
-        """That of continuous noise."""
-        return draw.laplace(0.0, self.scale, size)
-
     def at_least(self, scale: float) -> "Laplace":
         """A larger b is a smaller ε̄."""
         return self if self.scale >= scale else Laplace(1 / Fraction(scale))
@@ -167,10 +158,6 @@ class Gaussian(Noise):
     def below(self, gap: Floats) -> Floats:
         """That of continuous noise, to 7 digits."""
         return _normal_below(np.asarray(gap / self.deviation))
-
-    def draw(self, draw: Draw, size: int | tuple[int, ...]) -> Floats:
-        """That of continuous noise."""
-        return draw.normal(0.0, self.deviation, size)
 
     def at_least(self, scale: float) -> "Gaussian":
         """The same for σ²."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from operator import index
 from typing import TYPE_CHECKING
 
-from pathveil.core.budget import Budget
+from pathveil.core.budget import Budget, parse_delta, parse_rho
 from pathveil.core.methods import (
     DEFAULT_METHOD,
     EVERYTHING,
@@ -22,7 +22,6 @@ from pathveil.core.preparations import (
     Preparation,
     discovery_preparation,
     height_preparation,
-    parse_delta,
 )
 from pathveil.core.thresholds import (
     MOST_SCALES,
@@ -31,6 +30,7 @@ from pathveil.core.thresholds import (
     pass_fraction,
     smallest_threshold,
 )
+from pathveil.core.zcdp import Concentrated
 from pathveil.errors import ParameterError, TreeTooLargeError, did_you_mean
 from pathveil.statistics.constants import MOST_CAP
 from pathveil.times.time_grid import TimeGrid, check_pairs
@@ -77,6 +77,9 @@ class Parameters:
         purpose: what "calibrated" is to be good at.
         planned: the plan by which "calibrated" measured, once it has; it follows from noisy tables
             that the plan itself paid for.
+        concentrated: the budget in ρ, and the δ at which it implies ε; None: it is in ε itself.
+        gaussian_delta: δ, if noise may be Gaussian: all of it if the budget is in ρ, else what the
+            planner finds better so; 0 for a promise in ε alone.
     """
 
     budget: Budget
@@ -94,6 +97,8 @@ class Parameters:
     taxonomy: Taxonomy | None = None
     purpose: Purpose = EVERYTHING
     planned: "MeasurementPlan | None" = None
+    concentrated: Concentrated | None = None
+    gaussian_delta: Fraction = Fraction(0)
 
     @classmethod
     def choose(
@@ -107,6 +112,7 @@ class Parameters:
         max_trajectories_per_unit: int = 1,
         max_nodes: int = DEFAULT_MAX_NODES,
         delta: object = None,
+        rho: object = None,
         preparations: Sequence[Preparation] = (),
         time_grid: TimeGrid | None = None,
         taxonomy: Taxonomy | None = None,
@@ -123,7 +129,9 @@ class Parameters:
             method: "basic", "full" or "calibrated".
             max_trajectories_per_unit: c ≥ 1.
             max_nodes: refuse a run whose expected tree is larger.
-            delta: δ, if the universe is to be discovered.
+            delta: δ: if the universe is to be discovered, of that; else "calibrated" adds Gaussian
+                noise, whose promise is (ε, δ).
+            rho: ρ, if the budget was given so: ``epsilon`` is what follows from it at δ.
             preparations: choices that were made already, if a release is read back.
             time_grid: the public slots of time; None for trajectories without times.
             taxonomy: the public zones of the locations; None to count locations only.
@@ -154,8 +162,15 @@ class Parameters:
         universe_size = _whole_number("The size of the universe", size, 1, MAX_SIZE)
         if universe_is_open:
             spent.append(_discovery(budget, contribution, delta, threshold))
-        elif delta is not None:
-            raise ParameterError("Delta is for discovering the universe; leave it out.")
+        concentrated, gaussian_delta = None, Fraction(0)
+        if not universe_is_open and (delta is not None or rho is not None):
+            gaussian_delta = _gaussian_delta(delta, how)
+            concentrated = _concentrated(budget, rho, gaussian_delta)
+        if universe_is_open and rho is not None:
+            raise ParameterError(
+                "A discovered universe spends its delta on naming labels, and its budget in "
+                "epsilon: give epsilon instead of rho, or a public list of locations."
+            )
         if height_is_open:
             spent.append(height_preparation(budget, contribution))
         parameters = cls(
@@ -173,6 +188,8 @@ class Parameters:
             time_grid=time_grid,
             taxonomy=taxonomy,
             purpose=_purpose(purpose, how),
+            concentrated=concentrated,
+            gaussian_delta=gaussian_delta,
         )
         return parameters.settled()
 
@@ -196,7 +213,7 @@ class Parameters:
         return settled
 
     def _threshold(self) -> int:
-        if self.level_epsilon * LARGEST_SCALE < 1:
+        if self.level_epsilon * LARGEST_SCALE < 1 or self._is_too_noisy():
             raise ParameterError(
                 f"The noise would hide counts of {LARGEST_SCALE:,}: nothing could survive. Use a "
                 "larger epsilon, a smaller height or fewer trajectories per unit."
@@ -204,6 +221,13 @@ class Parameters:
         if self.how.has_tables:
             return _own_thresholds(self.threshold_choice)
         return _choose_threshold(self.threshold_choice, *self._cells_of_a_location())
+
+    def _is_too_noisy(self) -> bool:
+        """Whether Gaussian noise on a table with a thousandth of ρ would leave its range."""
+        if not self.gaussian_delta:
+            return False
+        rho = Concentrated.within(self.budget.epsilon, self.gaussian_delta).rho
+        return self.max_trajectories_per_unit**2 > rho * LARGEST_SCALE
 
     def _check_times(self) -> None:
         """All that a time grid asks of the other choices."""
@@ -254,8 +278,14 @@ class Parameters:
 
     @property
     def delta(self) -> Fraction:
-        """δ: 0, unless the universe was discovered."""
-        return sum((preparation.delta for preparation in self.preparations), Fraction())
+        """δ: 0, unless the universe was discovered or the noise is Gaussian."""
+        spent = sum((preparation.delta for preparation in self.preparations), Fraction())
+        return spent + self.gaussian_delta
+
+    @property
+    def is_discovered(self) -> bool:
+        """Whether the universe was, or is to be, discovered."""
+        return any(preparation.delta for preparation in self.preparations)
 
     @property
     def candidates(self) -> int:
@@ -264,7 +294,9 @@ class Parameters:
 
     @property
     def main_budget(self) -> Fraction:
-        """What is left of ε for the main measurements."""
+        """What is left of ε, or of ρ, for the main measurements."""
+        if self.concentrated is not None:
+            return self.concentrated.rho
         spent = sum((preparation.budget for preparation in self.preparations), Fraction())
         return self.budget.epsilon - spent
 
@@ -328,6 +360,28 @@ def _discovery(budget: Budget, contribution: int, delta: object, threshold: obje
         # Whether another threshold fits depends on |L|, which is not known before ε is spent.
         raise ParameterError("Discovering the universe needs the threshold 'auto'.")
     return discovery_preparation(budget, contribution, parse_delta(delta))
+
+
+def _gaussian_delta(delta: object, how: Method) -> Fraction:
+    if not how.has_tables:
+        raise ParameterError(
+            f"The {how.name} method shares its budget out over so few levels that pure epsilon has "
+            "less noise (up to 17 levels at epsilon 1 and delta 1e-9): leave delta and rho out, or "
+            "use method 'calibrated'."
+        )
+    if delta is None:
+        raise ParameterError('A budget in rho needs a delta, such as "1e-9".')
+    return parse_delta(delta)
+
+
+def _concentrated(budget: Budget, rho: object, delta: Fraction) -> Concentrated | None:
+    """The budget in ρ, if it was given so."""
+    if rho is None:
+        return None
+    given = Concentrated(parse_rho(rho), delta)
+    if not given.keeps(budget.epsilon):
+        raise ParameterError("That epsilon does not follow from rho at this delta.")
+    return given
 
 
 def _automatic_threshold(level_epsilon: Fraction, candidates: int) -> int:

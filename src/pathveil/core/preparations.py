@@ -4,7 +4,6 @@ Whatever is chosen from data is paid for: such a choice has its own share of ε,
 certificate, and a rule that is a function of its noisy table only.
 """
 
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 from pathveil.core.budget import Budget
 from pathveil.core.noise import Laplace
 from pathveil.core.thresholds import smallest_threshold
-from pathveil.errors import ParameterError
 
 AUTO = "auto"
 MOST = 20
@@ -23,9 +21,6 @@ SHARE = Fraction(1, 20)  # of ε
 DISCOVER: Final = "discover"
 DISCOVERY_SHARE = Fraction(1, 5)  # of ε
 MOST_LABELS = 4  # k: few, because the threshold grows with it
-# A δ near 1 over the number of people lets the mechanism publish somebody outright.
-LARGEST_DELTA, SMALLEST_DELTA = Fraction(1, 10**5), Fraction(1, 10**30)
-_DELTA = re.compile(r"\d{0,30}(\.\d{0,40})?([eE]-?\d{1,2})?|\d{1,30}/\d{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,29 +106,6 @@ def height_for(noisy: NDArray[np.int64]) -> int:
 # Only this one step can betray a label, and the levels of the tree look only at labels that are
 # already named: δ is spent once, not once a level. Outside that event all is as with a public list,
 # so the release is (ε, δ)-differentially private with this δ.
-
-
-def parse_delta(value: object) -> Fraction:
-    """An exact δ from text (``"1e-9"``) or a fraction.
-
-    Raises:
-        ParameterError: if it is a float, not a number, or too large to mean anything.
-    """
-    if isinstance(value, Fraction):
-        delta = value
-    elif isinstance(value, str) and re.search(r"\d", value) and _DELTA.fullmatch(value.strip()):
-        try:
-            delta = Fraction(value.strip())
-        except (ValueError, ZeroDivisionError):
-            delta = Fraction(0)
-    else:
-        raise ParameterError('Delta must be text such as "1e-9": a float is not exact.')
-    if not SMALLEST_DELTA <= delta <= LARGEST_DELTA:
-        raise ParameterError(
-            "Delta is the probability that somebody's own label is published: it must lie between "
-            "1e-30 and 1e-5, and far below 1 over the number of people. Use 1e-9."
-        )
-    return delta
 
 
 def discovery_preparation(budget: Budget, contribution: int, delta: Fraction) -> Preparation:

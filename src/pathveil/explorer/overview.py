@@ -21,7 +21,7 @@ class Overview(Answer):
     name: str = Field(description="The name of the release's folder.")
     status: str = Field(description="PRIVATE, or NOT PRIVATE if the noise was injected.")
     epsilon: str = Field(description="Total ε of a unit, exact.")
-    delta: str = Field(description="δ, exact; 0 unless the universe was discovered.")
+    delta: str = Field(description="δ, exact; 0 for pure ε.")
     flavor: str = Field(description="The definition of differential privacy.")
     method: str = Field(description="calibrated, full or basic.")
     height: int = Field(description="How many locations of a trajectory were looked at.")

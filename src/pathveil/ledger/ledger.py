@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from pathveil.core.budget import Budget
-from pathveil.core.preparations import parse_delta
+from pathveil.core.budget import Budget, parse_delta
 from pathveil.errors import LedgerError
 from pathveil.ledger.books import Books
 from pathveil.ledger.chain import Chain

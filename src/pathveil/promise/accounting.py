@@ -2,12 +2,20 @@
 
 from fractions import Fraction
 from math import prod
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
+from pathveil.core.noise import Gaussian, Laplace, Noise
 from pathveil.core.parameters import Parameters
 from pathveil.core.thresholds import SubLevels
-from pathveil.promise.stability import Promise, Step, TableMap
+from pathveil.promise.stability import Promise, Step, TableMap, Told
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.statistics.measurement_plan import Line, MeasurementPlan, Reason
 from pathveil.times.time_grid import Kind, TimeGrid
@@ -60,6 +68,17 @@ class TaxonomyRecord(Part):
         )
 
 
+class InEpsilonOrRho(Part):
+    """A part that says ρ only where there is one, as certificates without it always did."""
+
+    @model_serializer(mode="wrap")
+    def _without_no_rho(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        if values.get("rho") is None:
+            values.pop("rho", None)
+        return values
+
+
 class FileRecord(Part):
     """A file of the bundle."""
 
@@ -71,6 +90,12 @@ class FileRecord(Part):
 
 
 _NOISY = "noisy counts: "
+_COMPOSITION = "sequential over the measurements, parallel within each"
+_COMPOSITION_IN_RHO = (
+    "sequential over the measurements, parallel within each; the ε of the measurements in ε add "
+    "up, those in ρ add up (zero-concentrated differential privacy), and ε is the sum of the "
+    "former and of what the sum of the latter implies at δ"
+)
 
 
 class StepLine(Part):
@@ -81,11 +106,18 @@ class StepLine(Part):
     stability: int = Field(ge=1, description="How many pieces differ after it for one before.")
 
 
-class BudgetLine(Part):
-    """One measurement and its share of ε."""
+class BudgetLine(InEpsilonOrRho):
+    """One measurement and its share of ε, or of ρ."""
 
     measurement: str
-    epsilon: str = Field(pattern=POSITIVE)
+    epsilon: str | None = Field(
+        pattern=POSITIVE, description="Of ε, Laplace noise; null: the share is of ρ."
+    )
+    rho: str | None = Field(
+        default=None,
+        pattern=POSITIVE,
+        description="Of ρ, Gaussian noise, σ² = squared_l2/(2·rho); absent: the share is of ε.",
+    )
     sensitivity: int = Field(ge=1, description="L1 change by one unit.")
     squared_l2: int | None = Field(
         default=None, ge=1, description="L2 change by one unit, squared; null: not told."
@@ -94,6 +126,18 @@ class BudgetLine(Part):
     cap: int | None = Field(
         default=None, ge=1, description="How much of a trajectory counts; null: all, or not told."
     )
+
+    @property
+    def squared(self) -> int:
+        """The L2 change by one unit, squared; where it is not told, that in L1 bounds it."""
+        return self.squared_l2 or self.sensitivity**2
+
+    @property
+    def noise(self) -> Noise:
+        """The noise on one count that such a share means."""
+        if self.rho is not None:
+            return Gaussian(Fraction(self.squared) / (2 * Fraction(self.rho)))
+        return Laplace(Fraction(self.epsilon or 0) / self.sensitivity)
 
 
 class PlanReason(Part):
@@ -143,7 +187,7 @@ class Accounting(Part):
         """The lines of a promise."""
         distance, plan = promise.distance, parameters.planned
         return cls(
-            composition="sequential over the measurements, parallel within each",
+            composition=_COMPOSITION_IN_RHO if promise.rho(1) else _COMPOSITION,
             post_processing=parameters.how.post_processing,
             steps=[
                 StepLine(step=step.name, depends_on=step.depends_on, stability=step.stability)
@@ -152,7 +196,8 @@ class Accounting(Part):
             budget=[
                 BudgetLine(
                     measurement=f"{_NOISY}{table.name}",
-                    epsilon=str(table.map(distance)),
+                    epsilon=None if table.in_rho else str(table.map(distance)),
+                    rho=str(table.rho(distance)) if table.in_rho else None,
                     sensitivity=table.sensitivity(distance),
                     squared_l2=table.squared_sensitivity(distance),
                     depends_on=table.depends_on,
@@ -173,7 +218,7 @@ class Accounting(Part):
             plan=None if plan is None or not plan.reasons else _plan_record(plan),
         )
 
-    def promise(self, difference: str) -> Promise:
+    def promise(self, difference: str, told: Told | None) -> Promise:
         """The promise that these lines add up to, for such a difference in the data."""
         steps = tuple(Step(line.step, line.depends_on, line.stability) for line in self.steps)
         used = prod(step.stability for step in steps)
@@ -181,17 +226,19 @@ class Accounting(Part):
         tables = []
         for line in self.budget:
             name = line.measurement.removeprefix(_NOISY)
-            epsilon, l1 = Fraction(line.epsilon) / line.sensitivity, line.sensitivity // used
-            squared_l2 = (line.squared_l2 or line.sensitivity**2) // used**2
+            l1, squared_l2 = line.sensitivity // used, line.squared // used**2
             delta = deltas.get(name, Fraction())
-            tables.append(TableMap(name, line.depends_on, epsilon, l1, squared_l2, delta, line.cap))
-        return Promise(difference, steps, tuple(tables))
+            tables.append(
+                TableMap(name, line.depends_on, line.noise, l1, squared_l2, delta, line.cap)
+            )
+        return Promise(difference, steps, tuple(tables), told)
 
-    def planned(self, contribution: int) -> MeasurementPlan | None:
+    def planned(self, contribution: int, delta: Fraction) -> MeasurementPlan | None:
         """The plan that these lines are of; None if they have no caps, or are of no tables.
 
         Args:
             contribution: c.
+            delta: δ, if a part of ε could be spent in ρ.
 
         Raises:
             ValueError: if a line can't be of such a plan.
@@ -205,14 +252,22 @@ class Accounting(Part):
                 continue
             if spent.cap is None or name not in named:
                 return None
-            line = Line.of(named[name], spent.cap, Fraction(spent.epsilon), contribution)
+            budget, in_rho = Fraction(spent.rho or spent.epsilon or 0), spent.rho is not None
+            line = Line.of(named[name], spent.cap, budget, contribution, in_rho=in_rho)
             if line.sensitivity != spent.sensitivity:
                 raise ValueError(f"the sensitivity of {name} is not that of its cap")
             lines.append(line)
         reasons = self.plan.reasons if self.plan else []
-        return MeasurementPlan(
-            tuple(lines), tuple(Reason(reason.figure, reason.value) for reason in reasons)
-        )
+        given = tuple(Reason(reason.figure, reason.value) for reason in reasons)
+        return MeasurementPlan(tuple(lines), given, delta)
+
+
+# By whether any is in ρ, and any in ε.
+_SUMS = {
+    (False, True): "ε",
+    (True, False): "ρ",
+    (True, True): "ε, those in ρ by what follows from them at δ",
+}
 
 
 def _plan_record(plan: MeasurementPlan) -> PlanRecord:
@@ -221,7 +276,7 @@ def _plan_record(plan: MeasurementPlan) -> PlanRecord:
             "caps, shares and which tables are measured follow from these figures, which are "
             "estimates from noisy tables of the same budget, by a rule without randomness "
             "(pathveil.statistics.planner); what was measured was not planned anew, and whatever "
-            "they are, the budgets sum to ε"
+            f"they are, the budgets sum to {_SUMS[bool(plan.rho), bool(plan.budget)]}"
         ),
         reasons=[PlanReason(figure=one.name, value=one.value) for one in plan.reasons],
     )

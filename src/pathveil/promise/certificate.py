@@ -18,17 +18,20 @@ from pathveil.core.about import About
 from pathveil.core.html_card import html_card
 from pathveil.core.methods import EVERYTHING, Method, MethodName, Purpose, method_words
 from pathveil.core.parameters import Parameters
+from pathveil.core.zcdp import Concentrated
 from pathveil.promise.accounting import (
     EXACT,
     POSITIVE,
     Accounting,
     FileRecord,
+    InEpsilonOrRho,
     Part,
     TaxonomyRecord,
     TimeGridRecord,
 )
 from pathveil.promise.stability import (
     Promise,
+    Told,
     in_terms_of,
     trip_promises,
     unit_promise,
@@ -46,12 +49,20 @@ _NEIGHBOURS = "add or remove "
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 
-class PrivacyParameters(Part):
+class PrivacyParameters(InEpsilonOrRho):
     """The parameters of the guarantee."""
 
     epsilon: str = Field(pattern=POSITIVE, description="Total ε, an exact number or fraction.")
     delta: str = Field(
-        default="0", pattern=EXACT, description="δ: 0 unless the universe was discovered."
+        default="0",
+        pattern=EXACT,
+        description="δ: 0 unless the universe was discovered or the budget is in ρ.",
+    )
+    rho: str | None = Field(
+        default=None,
+        pattern=POSITIVE,
+        description="ρ of zero-concentrated differential privacy of all measurements in ρ; with "
+        "those in ε it implies ε at δ; absent: all are in ε.",
     )
 
 
@@ -157,19 +168,46 @@ class Certificate(Part):
 
         With a taxonomy two: of its zones and of its locations.
         """
-        shares = [Fraction(line.epsilon) for line in self.accounting.budget]
-        epsilon = Fraction(self.privacy_loss.privacy_parameters.epsilon)
+        given, lines = self.privacy_loss.privacy_parameters, self.accounting.budget
+        if any((line.epsilon is None) == (line.rho is None) for line in lines):
+            return False
+        pure = sum((Fraction(line.epsilon) for line in lines if line.epsilon), Fraction())
+        rho = sum((Fraction(line.rho) for line in lines if line.rho), Fraction())
+        epsilon, choices = Fraction(given.epsilon), self.implementation
+        if rho:
+            is_kept = Concentrated(rho, self.gaussian_delta).keeps(epsilon - pure)
+        else:
+            is_kept = pure == epsilon
         bound = Fraction(self.dp_flavor.bound_on_output_distance)
-        choices = self.implementation
-        levels = [line for line in self.accounting.budget if LEVEL.search(line.measurement)]
-        return sum(shares) == epsilon == bound and (
+        levels = [line for line in lines if LEVEL.search(line.measurement)]
+        return (is_kept and rho == Fraction(given.rho or 0) and bound == epsilon) and (
             Method.named(choices.method).has_tables
             or len(levels) == choices.height * (1 if choices.taxonomy is None else 2)
         )
 
+    @property
+    def is_in_rho(self) -> bool:
+        """Whether all noise is Gaussian."""
+        return all(line.rho is not None for line in self.accounting.budget)
+
+    @property
+    def rho(self) -> Fraction:
+        """ρ of all measurements with Gaussian noise; 0 if there is none."""
+        return Fraction(self.privacy_loss.privacy_parameters.rho or 0)
+
+    @property
+    def gaussian_delta(self) -> Fraction:
+        """The δ at which ρ is, or could have been, told: all but what a discovery has."""
+        discovered = sum((Fraction(choice.delta) for choice in self.accounting.choices), Fraction())
+        return Fraction(self.privacy_loss.privacy_parameters.delta) - discovered
+
     def promise(self) -> Promise:
         """The promise to a unit that the accounting adds up to."""
-        return self.accounting.promise(self.dp_flavor.input_metric.removeprefix(_NEIGHBOURS))
+        difference = self.dp_flavor.input_metric.removeprefix(_NEIGHBOURS)
+        epsilon = Fraction(self.privacy_loss.privacy_parameters.epsilon)
+        most = self.implementation.max_trajectories_per_unit
+        told = Told(epsilon, self.gaussian_delta, most) if self.gaussian_delta else None
+        return self.accounting.promise(difference, told)
 
     @classmethod
     def of(
@@ -194,11 +232,7 @@ class Certificate(Part):
                 name="Approximate DP" if promise.delta else "Pure DP",
                 input_metric=f"{_NEIGHBOURS}{promise.difference}",
                 bound_on_input_distance=1,
-                output_measure=(
-                    "max divergence, except with probability δ"
-                    if promise.delta
-                    else "max divergence"
-                ),
+                output_measure=_output_measure(promise),
                 bound_on_output_distance=epsilon,
                 data_domain=_data_domain(parameters),
                 unprotected_quantities=_unprotected(promise),
@@ -206,13 +240,17 @@ class Certificate(Part):
             privacy_loss=PrivacyLoss(
                 privacy_unit="one unit (a person, a card: one value of the unit column)",
                 privacy_unit_description=unit_description(promise, kept_by(trajectory_rules)),
-                privacy_parameters=PrivacyParameters(epsilon=epsilon, delta=delta),
+                privacy_parameters=PrivacyParameters(
+                    epsilon=epsilon,
+                    delta=delta,
+                    rho=str(promise.rho(1)) if promise.rho(1) else None,
+                ),
             ),
             model=Model(
                 model_name="Central", is_many_release=False, is_interactive=False, is_dynamic=False
             ),
             accounting=Accounting.of(promise, parameters),
-            implementation=_implementation(parameters).model_copy(
+            implementation=_implementation(parameters, promise).model_copy(
                 update={
                     "universe_origin": universe_origin,
                     "trajectory_rules": list(trajectory_rules),
@@ -239,9 +277,20 @@ def unit_description(unit: Promise, keep: Keep | None) -> str:
     return f"{used} By itself, there or not there, {', and '.join(protections)}."
 
 
+def _output_measure(promise: Promise) -> str:
+    if promise.rho(1):
+        return (
+            "Rényi divergence of every order α, at most E + ρ·α, E being the ε of the measurements "
+            "in ε; it implies that every event is at most e^ε times as probable, plus δ"
+        )
+    return "max divergence, except with probability δ" if promise.delta else "max divergence"
+
+
 def _data_domain(parameters: Parameters) -> str:
     universe = (
-        "a universe that was discovered in the data" if parameters.delta else "a public universe"
+        "a universe that was discovered in the data"
+        if parameters.is_discovered
+        else "a public universe"
     )
     if parameters.time_grid is None:
         return f"trajectories: ordered lists of locations of {universe}"
@@ -254,21 +303,30 @@ def _data_domain(parameters: Parameters) -> str:
 def _unprotected(promise: Promise) -> list[str]:
     public = "every parameter on this certificate: they are public"
     two = in_terms_of(promise, promise.map(2))
+    not_one = ", not ε" if promise.told is None else ""
     return [
         # A discovered universe is protected, by (ε, δ).
-        public if promise.delta else f"the universe of locations and {public}",
+        public if promise.is_discovered else f"the universe of locations and {public}",
         f"facts about groups larger than one unit (two units have {two}, and so on)",
-        f"what exactly a unit did, if it is known to be in the data: that has {two}, not ε",
+        f"what exactly a unit did, if it is known to be in the data: that has {two}{not_one}",
         "facts that hold for the population whether or not one unit is in the data",
         "other releases about the same units: their ε adds to this one",
         "how long the computation took, and that it took place",
     ]
 
 
-def _implementation(parameters: Parameters) -> Implementation:
+def _noises(promise: Promise) -> str:
+    noises = {
+        "two-sided geometric noise (discrete Laplace)": promise.pure(1),
+        "discrete Gaussian noise": promise.rho(1),
+    }
+    return " or ".join(noise for noise, spent in noises.items() if spent)
+
+
+def _implementation(parameters: Parameters, promise: Promise) -> Implementation:
     return Implementation(
         mechanisms=(
-            "two-sided geometric noise (discrete Laplace) on the count of every cell of a table "
+            f"{_noises(promise)} on the count of every cell of a table "
             "(every potential node of a prefix tree, visited or not), exact integer sampling from "
             "the operating system's secure generator; counts below a threshold are dropped"
         ),
@@ -319,6 +377,7 @@ def _card(certificate: Certificate) -> str:
             "definition": certificate.dp_flavor.name,
             "ε": loss.privacy_parameters.epsilon,
             "δ": loss.privacy_parameters.delta,
+            **({"ρ": loss.privacy_parameters.rho} if loss.privacy_parameters.rho else {}),
             "unit": loss.privacy_unit,
             "neighbours": certificate.dp_flavor.input_metric,
             "method": method_words(choices.method, choices.height, choices.purpose),

@@ -9,11 +9,12 @@ from math import ceil
 from pydantic import BaseModel
 
 from pathveil.core.methods import Method
+from pathveil.core.noise import Gaussian
 from pathveil.promise import plain_words as words
 from pathveil.promise.accounting import BudgetLine
 from pathveil.promise.certificate import PRIVATE, Certificate, Implementation
 from pathveil.promise.odds import Belief, odds_against_one
-from pathveil.promise.stability import in_terms_of, trip_promises
+from pathveil.promise.stability import Promise, in_terms_of, trip_promises
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.times.trip_rules import kept_by
 
@@ -107,7 +108,7 @@ class Explanation:
     Attributes:
         status: PRIVATE or NOT PRIVATE.
         epsilon: exact text.
-        delta: exact text; "0" unless the universe was discovered.
+        delta: exact text; "0" unless the universe was discovered or the budget is in ρ.
         beliefs: how far an attacker's belief can move; "was this unit in the data?" (ε) first,
             then "this journey or that one?" (2ε).
         passages: in the order in which they are read.
@@ -139,9 +140,13 @@ class Explanation:
 
 def explain(certificate: Certificate) -> Explanation:
     """Explain a certificate, or the one that planned parameters would get."""
-    epsilon = Fraction(certificate.privacy_loss.privacy_parameters.epsilon)
+    epsilon, promise = (
+        Fraction(certificate.privacy_loss.privacy_parameters.epsilon),
+        certificate.promise(),
+    )
+    exchanged = promise.map(2)
     beliefs = tuple(
-        (Belief.after(before, epsilon), Belief.after(before, 2 * epsilon)) for before in BELIEFS
+        (Belief.after(before, epsilon), Belief.after(before, exchanged)) for before in BELIEFS
     )
     return Explanation(
         status=certificate.status,
@@ -151,15 +156,19 @@ def explain(certificate: Certificate) -> Explanation:
         passages=(
             _promise(certificate, epsilon),
             _unit(certificate),
-            _loss(epsilon, beliefs),
-            _bounds_passage(certificate, epsilon),
+            _loss(promise, beliefs),
+            _bounds_passage(certificate, promise),
             _mechanism(certificate),
             _choices(certificate),
             _utility(certificate),
             Passage("Whom one must trust", words.TRUST),
-            _access(certificate, epsilon),
+            _access(certificate, promise),
             _outside(certificate),
-            Passage("The words used here", (), items=words.WORDS),
+            Passage(
+                "The words used here",
+                (),
+                items=(*words.WORDS, *((words.RHO_IN_WORDS,) if certificate.rho else ())),
+            ),
         ),
     )
 
@@ -174,12 +183,26 @@ def _promise(certificate: Certificate, epsilon: Fraction) -> Passage:
             (
                 f"{words.PROMISE} Here ε is {number(epsilon)}, so nothing that anybody could see "
                 f"in the release is more than e^ε = {odds_against_one(epsilon):,f} times as "
-                "probable with one unit's data as without it, or without as with."
+                "probable with one unit's data as without it, or without as with"
+                f"{words.PLUS_DELTA if certificate.rho else '.'}"
             ),
             words.HOLDS_AGAINST,
-            words.DELTA.format(delta=number(delta)) if delta else words.NO_DELTA,
+            _exception(certificate, delta),
         ),
     )
+
+
+def _exception(certificate: Certificate, delta: Fraction) -> str:
+    if not delta:
+        return words.NO_DELTA
+    if not certificate.gaussian_delta:
+        return words.DELTA.format(delta=number(delta))
+    if not certificate.rho:
+        return words.UNUSED_DELTA.format(delta=number(delta))
+    pure = certificate.promise().pure(1)
+    beside = words.BESIDE_RHO.format(pure=number(pure)) if pure else ""
+    given = {"delta": number(delta), "rho": number(certificate.rho)}
+    return words.GAUSSIAN_DELTA.format(**given, beside=beside)
 
 
 def _unit(certificate: Certificate) -> Passage:
@@ -197,7 +220,7 @@ def _unit(certificate: Certificate) -> Passage:
                 f"{'is' if most == 1 else 'are'} used. {words.OVER_THE_BOUND}"
             ),
             *((" ".join(_one_trip(certificate)),) if most > 1 else ()),
-            words.SEVERAL_CARDS,
+            words.SEVERAL_CARDS_IN_RHO if certificate.rho else words.SEVERAL_CARDS,
         ),
     )
 
@@ -213,7 +236,10 @@ def _one_trip(certificate: Certificate) -> Iterator[str]:
         yield words.ONE_OF_MORE[keep].format(each=in_terms_of(unit, over[0].epsilon))
 
 
-def _loss(epsilon: Fraction, beliefs: tuple[tuple[Belief, Belief], ...]) -> Passage:
+def _loss(promise: Promise, beliefs: tuple[tuple[Belief, Belief], ...]) -> Passage:
+    epsilon, exchanged = promise.epsilon, promise.map(2)
+    twice = f"ε = {decimal(exchanged)}" if promise.rho(1) else f"2ε = {exchanged}"
+    two = words.TWO_QUESTIONS_IN_RHO if promise.rho(1) else words.TWO_QUESTIONS
     weak = beliefs[BELIEFS.index(Fraction(1, 2))][0].at_most >= WEAK_FROM
     rows = tuple(
         (
@@ -225,49 +251,81 @@ def _loss(epsilon: Fraction, beliefs: tuple[tuple[Belief, Belief], ...]) -> Pass
     )
     return Passage(
         "How much can be learnt: the privacy loss",
-        (words.ATTACKER, words.TWO_QUESTIONS, *((words.WEAK,) if weak else ())),
+        (words.ATTACKER, two, *((words.WEAK,) if weak else ())),
         Table(
             (
                 "the attacker's belief before",
                 f"after, on “was this unit in the data?” (ε = {epsilon})",
-                f"after, on “this journey or that one?” (2ε = {2 * epsilon})",
+                f"after, on “this journey or that one?” ({twice})",
             ),
             rows,
         ),
     )
 
 
-def _bounds_passage(certificate: Certificate, epsilon: Fraction) -> Passage:
+def _bounds_passage(certificate: Certificate, promise: Promise) -> Passage:
     choices = certificate.implementation
     has_tables = Method.named(choices.method).has_tables
     cut = words.CUT_CALIBRATED if has_tables else words.CUT_TREE
     measured = cut if has_tables else cut.format(height=choices.height)
     return Passage(
         "What bounds it, and what multiplies it",
-        (measured, words.MULTIPLIES),
+        (measured, words.MULTIPLIES_IN_RHO if promise.rho(1) else words.MULTIPLIES),
         Table(
             ("situation", "ε in effect", "a belief of 50% becomes at most"),
             tuple(
                 (
                     what,
-                    number(times * epsilon),
-                    f"{Belief.after(Fraction(1, 2), times * epsilon).at_most:f}%",
+                    decimal(loss) if promise.rho(1) else number(loss),
+                    f"{Belief.after(Fraction(1, 2), loss).at_most:f}%",
                 )
-                for what, times in words.SITUATIONS
+                for what, loss in _situations(promise)
             ),
         ),
     )
 
 
+def _situations(promise: Promise) -> Iterator[tuple[str, Fraction]]:
+    """What multiplies ε, and the ε that comes of it."""
+    for what, units in words.SITUATIONS:
+        yield what, promise.map(units)
+    yield words.REPEATED, promise.repeated(words.RELEASES)
+
+
 def _mechanism(certificate: Certificate) -> Passage:
     return Passage(
-        "How it is done: noise, and who gets which share of ε",
-        (words.NOISE, words.SHARES, *_planned(certificate)),
+        f"How it is done: noise, and who gets which share of {_symbol(certificate)}",
+        (
+            *_noises(certificate),
+            *_planned(certificate),
+        ),
         Table(
-            ("counted", "share of ε", "one unit changes at most", "typical noise on one count"),
+            (
+                "counted",
+                f"share of {_symbol(certificate)}",
+                "one unit changes at most",
+                "typical noise on one count",
+            ),
             tuple(_shares(certificate)),
         ),
     )
+
+
+def _noises(certificate: Certificate) -> Iterator[str]:
+    """What noise there is, and of what it gets shares."""
+    if not certificate.rho:
+        yield from (words.NOISE, words.SHARES)
+    elif certificate.is_in_rho:
+        yield from (words.GAUSSIAN_NOISE, words.SHARES_OF_RHO)
+    else:
+        yield from (words.TWO_NOISES, words.SHARES_OF_BOTH)
+
+
+def _symbol(certificate: Certificate) -> str:
+    """Of the budget that is shared out."""
+    if not certificate.rho:
+        return "ε"
+    return "ρ" if certificate.is_in_rho else "ε and ρ"
 
 
 def _planned(certificate: Certificate) -> Iterator[str]:
@@ -276,20 +334,24 @@ def _planned(certificate: Certificate) -> Iterator[str]:
     if plan is not None:
         figures = "; ".join(f"{reason.figure}: {reason.value}" for reason in plan.reasons)
         purpose = certificate.implementation.purpose
-        yield words.PLANNED.format(purpose=purpose, figures=figures)
+        yield words.PLANNED.format(purpose=purpose, figures=figures, budget=_symbol(certificate))
 
 
 def _shares(certificate: Certificate) -> Iterator[tuple[str, ...]]:
     """One row per measurement; neighbours with the same figures share one."""
-    total = Fraction(certificate.privacy_loss.privacy_parameters.epsilon)
-    for (share, sensitivity), group in groupby(certificate.accounting.budget, _figures):
+    epsilon = Fraction(certificate.privacy_loss.privacy_parameters.epsilon)
+    is_mixed = certificate.rho and not certificate.is_in_rho
+    for (share, sensitivity, noise, symbol), group in groupby(
+        certificate.accounting.budget, _figures
+    ):
+        total = epsilon if symbol == "ε" else certificate.rho
         names = [line.measurement.removeprefix("noisy counts: ") for line in group]
         each = " each" if len(names) > 1 else ""
         yield (
             _with_words(names[0]) if not each else f"{names[0]} … {names[-1]}",
-            f"{decimal(100 * share / total)}%{each}",
+            f"{decimal(100 * share / total)}%{f' of {symbol}' if is_mixed else ''}{each}",
             f"{sensitivity:,}",
-            f"± {ceil(sensitivity / share):,}",
+            f"± {noise:,}",
         )
 
 
@@ -299,8 +361,12 @@ def _with_words(name: str) -> str:
     return f"{name}: {counted[name]}" if name in counted else name
 
 
-def _figures(line: BudgetLine) -> tuple[Fraction, int]:
-    return Fraction(line.epsilon), line.sensitivity
+def _figures(line: BudgetLine) -> tuple[Fraction, int, int, str]:
+    """The share, the change by one unit, the noise (b of Laplace, σ of Gaussian), and of what."""
+    share, noise = Fraction(line.rho or line.epsilon or 0), line.noise
+    if isinstance(noise, Gaussian):
+        return share, line.sensitivity, ceil(noise.deviation), "ρ"
+    return share, line.sensitivity, ceil(line.sensitivity / share), "ε"
 
 
 def _choices(certificate: Certificate) -> Passage:
@@ -309,7 +375,7 @@ def _choices(certificate: Certificate) -> Passage:
     if Method.named(choices.method).has_tables:
         threshold = "one for each table"
     choices_shown = {
-        "ε, the privacy budget": certificate.privacy_loss.privacy_parameters.epsilon,
+        **_budget(certificate),
         "locations in the universe": f"{choices.universe_size:,}",
         **_shape(choices),
         "threshold": threshold,
@@ -327,6 +393,15 @@ def _choices(certificate: Certificate) -> Passage:
             for line in chosen
         ),
     )
+
+
+def _budget(certificate: Certificate) -> dict[str, str]:
+    """ε; and ρ with the δ at which it was told, if the budget is in ρ."""
+    given = certificate.privacy_loss.privacy_parameters
+    beside = {"δ": given.delta} if certificate.gaussian_delta else {}
+    if given.rho:
+        beside["ρ, of all counts with Gaussian noise"] = given.rho
+    return {"ε, the privacy budget": given.epsilon, **beside}
 
 
 def _shape(choices: Implementation) -> dict[str, str]:
@@ -359,16 +434,17 @@ def _utility(certificate: Certificate) -> Passage:
     return Passage("What it costs: accuracy", (made, words.ACCURACY))
 
 
-def _access(certificate: Certificate, epsilon: Fraction) -> Passage:
-    ledger = certificate.ledger
-    monthly = Belief.after(Fraction(1, 2), 12 * epsilon).at_most
+def _access(certificate: Certificate, promise: Promise) -> Passage:
+    ledger, year = certificate.ledger, promise.repeated(words.RELEASES)
+    monthly = Belief.after(Fraction(1, 2), year).at_most
+    shown = f"{decimal(year)} at the same δ" if promise.rho(1) else number(year)
     return Passage(
         "Who may use it, and other releases",
         (
             words.ACCESS,
             (
                 f"{words.COMPOSITION} Twelve releases like this one, say one a month, about the "
-                f"same people together have ε = {number(12 * epsilon)}: a belief of 50% may "
+                f"same people together have ε = {shown}: a belief of 50% may "
                 f"become {monthly:f}%."
             ),
             words.LEDGER.format(dataset=ledger.dataset) if ledger else words.NO_LEDGER,
@@ -380,7 +456,7 @@ def _outside(certificate: Certificate) -> Passage:
     listed = (
         f"{line[0].upper()}{line[1:]}." for line in certificate.dp_flavor.unprotected_quantities
     )
-    is_discovered = certificate.privacy_loss.privacy_parameters.delta != "0"
+    is_discovered = certificate.promise().is_discovered
     also = (item for item in words.ALSO_OUTSIDE if not (is_discovered and item == words.GIVEN_LIST))
     return Passage("What is outside the guarantee", (words.OUTSIDE,), items=(*listed, *also))
 

@@ -25,6 +25,23 @@ DELTA = (
     "Apart from that event, all that is said below about ε holds. Over several units or releases "
     "the δ add up, as the ε do."
 )
+PLUS_DELTA = ", plus δ (delta), a probability so small that it is to be neglected."
+GAUSSIAN_DELTA = (
+    "δ is here {delta}. What was shared out among counts with Gaussian noise is another number, "
+    "ρ = {rho} (rho, of “zero-concentrated” differential privacy){beside}. It says how fast large "
+    "losses become rare: "
+    "a loss above ε has about the probability δ, one much larger is much rarer still, and there is "
+    "none that shows somebody outright. All that is said below about ε holds but for a probability "
+    "of about δ. Over several units or releases it is the ρ that add up, and ε follows from their "
+    "sum; to add up ε and δ is right too, and says more than is lost."
+)
+BESIDE_RHO = "; it implies a part of ε, and the counts with Laplace noise have the rest, ε = {pure}"
+UNUSED_DELTA = (
+    "δ (delta) is here {delta}: with that probability the promise might have failed, had the "
+    "software found it better to use noise of another kind (Gaussian) for some counts. It decided "
+    "by noisy counts to do without, so nothing below has an exception; but since that decision "
+    "followed from the data, however noisily, δ is told and counted."
+)
 NO_DELTA = "There is no exception: the promise holds for every outcome (“pure”, δ = 0)."
 OVER_THE_BOUND = (
     "Of a unit with more trajectories (a trajectory is one ordered list of places) some are "
@@ -56,6 +73,11 @@ SEVERAL_CARDS = (
     "several units and is protected less: ε is multiplied by the number of cards. If one card is "
     "shared by a family, the family is the unit."
 )
+SEVERAL_CARDS_IN_RHO = (
+    "A card is not a person. If the unit is a card, somebody who travels on several cards is "
+    "several units and is protected less: ρ is multiplied by the square of the number of cards. If "
+    "one card is shared by a family, the family is the unit."
+)
 ATTACKER = (
     "Imagine the strongest attacker: one who knows every row of everybody else, all choices on "
     "this page and the software, and wants to know something about one unit. Before the release "
@@ -68,6 +90,11 @@ TWO_QUESTIONS = (
     "“Was this unit in the data?” costs ε. “Did this unit make this journey or that one?”, about "
     "a unit that is known to be in the data, can cost up to 2ε, because changing a journey is "
     "taking one out and putting another in."
+)
+TWO_QUESTIONS_IN_RHO = (
+    "“Was this unit in the data?” costs ε. “Did this unit make this journey or that one?”, about "
+    "a unit that is known to be in the data, can cost four times ρ, because changing a journey is "
+    "taking one out and putting another in; the ε of that is told in the table, at the same δ."
 )
 WEAK = (
     "This ε is large: an attacker who was undecided may become nearly certain. The promise is "
@@ -86,18 +113,50 @@ MULTIPLIES = (
     "ε belongs to one unit and one release. It is multiplied when several units belong together, "
     "and adds up over releases about the same people."
 )
+MULTIPLIES_IN_RHO = (
+    "ε belongs to one unit and one release. When several units belong together, their number "
+    "squared times ρ is lost; over releases about the same people the ρ add up. The ε of such a "
+    "ρ is told at the same δ."
+)
 SITUATIONS = (
     ("one person, one card, this release", 1),
     ("a person with 2 cards, each a unit", 2),
     ("a secret of a family of 4, each a unit", 4),
-    ("this unit in 12 releases like this one", 12),
 )
+RELEASES = 12
+REPEATED = f"this unit in {RELEASES} releases like this one"
 NOISE = (
     "Before any count leaves the protected part of the software, noise is added to it: a random "
     "whole number, positive or negative, from the two-sided geometric distribution (Laplace noise "
     "in whole numbers: small values are common, large ones rare). Counts of zero get noise as "
     "well, so that a place where only one unit ever went does not stand out. The noise is drawn "
     "exactly, without rounding, from the operating system's secure generator."
+)
+GAUSSIAN_NOISE = (
+    "Before any count leaves the protected part of the software, noise is added to it: a random "
+    "whole number, positive or negative, from the Gaussian distribution over whole numbers (small "
+    "values are common, large ones very rare). Counts of zero get noise as well, so that a place "
+    "where only one unit ever went does not stand out. The noise is drawn exactly, without "
+    "rounding, from the operating system's secure generator."
+)
+TWO_NOISES = (
+    "Before any count leaves the protected part of the software, noise is added to it: a random "
+    "whole number, positive or negative; for some counts from the two-sided geometric distribution "
+    "(Laplace noise in whole numbers), for others, where that is smaller, from the Gaussian "
+    "distribution over whole numbers. Counts of zero get noise as well, so that a place where only "
+    "one unit ever went does not stand out. The noise is drawn exactly, without rounding, from "
+    "the operating system's secure generator."
+)
+SHARES_OF_BOTH = (
+    "Each kind of count with Laplace noise spends a share of ε, each with Gaussian noise a share "
+    "of ρ, and what follows from ρ at δ is the rest of ε. The smaller the share, and the more one "
+    "unit can change the count, the larger its noise. More than 6 counts in 10 are off by no more "
+    "than the typical noise."
+)
+SHARES_OF_RHO = (
+    "ρ is a budget: each kind of count spends a share of it, and the shares sum to ρ exactly. The "
+    "less ρ a count gets, and the more one unit can change it, the larger its noise. More than 6 "
+    "counts in 10 are off by no more than the typical noise."
 )
 SHARES = (
     "ε is a budget: each kind of count spends a share of it, and the shares sum to ε exactly. The "
@@ -109,7 +168,7 @@ PLANNED = (
     "end, have fixed shares. All that follows was planned from these noisy counts, for the purpose "
     "“{purpose}”: which tables are worth measuring, with which share, and how much of a trajectory "
     "each looks at. Planning sees noisy counts only, so it costs nothing more, and whatever it "
-    "decides, the shares sum to ε. It went by these figures: {figures}."
+    "decides, the shares sum to {budget}. It went by these figures: {figures}."
 )
 CHOICES = (
     "These are public, and are meant to be chosen without looking at the data. The software can't "
@@ -213,4 +272,7 @@ WORDS = (
     "δ (delta): the probability that the promise fails for a unit; 0 if it never does.",
     "Release: the published files.",
     "Certificate: the file privacy-certificate.json, which says all this to programs.",
+)
+RHO_IN_WORDS = (
+    "ρ (rho): the budget that was shared out; for each δ there is an ε that follows from it."
 )

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathveil.core.methods import method_words
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.promise import plain_words as words
+from pathveil.promise.accounting import BudgetLine
 from pathveil.promise.certificate import PRIVATE, Certificate
 
 # YAML, as much of it as a registry entry needs.
@@ -155,7 +156,10 @@ def _privacy_loss(certificate: Certificate) -> dict[str, object]:
             f"{certificate.dp_flavor.input_metric}."
         ),
         "privacy_parameters": losses,
-        "privacy_parameters_details": f"Exactly: epsilon {exact}, delta {delta}.",
+        "privacy_parameters_details": (
+            f"Exactly: epsilon {exact}, delta {delta}"
+            f"{f', rho {parameters.rho}, of which they follow' if parameters.rho else ''}."
+        ),
     }
 
 
@@ -194,7 +198,7 @@ def _deployment_model(certificate: Certificate) -> dict[str, object]:
 def _implementation(certificate: Certificate) -> dict[str, object]:
     choices, accounting = certificate.implementation, certificate.accounting
     shares = [
-        f"{line.measurement}: epsilon {line.epsilon}, sensitivity {line.sensitivity}"
+        f"{line.measurement}: {_share(line)}, sensitivity {line.sensitivity}"
         for line in accounting.budget
     ]
     return {
@@ -221,6 +225,10 @@ def _implementation(certificate: Certificate) -> dict[str, object]:
         ),
         "utility": words.ACCURACY,
     }
+
+
+def _share(line: BudgetLine) -> str:
+    return f"rho {line.rho}" if line.rho else f"epsilon {line.epsilon}"
 
 
 def _chosen(certificate: Certificate) -> str:

@@ -18,15 +18,20 @@ Why the maps are true:
   sample follows: all c may be others, c that go and c that come: 2c, whatever the seed.
 - *Restricting* to discovered labels cuts every trajectory by itself.
 - A *table* to which one trajectory adds at most l1 changes by l1·d in L1 if d trajectories differ;
-  noise of parameter ε̄ on every cell costs ε̄·l1·d.
+  Laplace noise of parameter ε̄ on every cell costs ε̄·l1·d. In L2 it changes by √squared_l2·d, and
+  Gaussian noise of parameter σ² costs squared_l2·d²/(2σ²) in ρ. Where tables are told in ρ, one
+  with Laplace noise could count for half the square of its ε; but its ε, told beside, is less. E of
+  all tables in ε and R of all in ρ are ε = E + the ε that follows from R at δ (`core.zcdp`).
 """
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 
+from pathveil.core.noise import Gaussian, Laplace, Noise
 from pathveil.core.parameters import Parameters
 from pathveil.core.preparations import Preparation
+from pathveil.core.zcdp import Concentrated
 from pathveil.statistics.measurement_plan import Line, Measurement
 from pathveil.times.trip_rules import Keep
 
@@ -65,7 +70,7 @@ class TableMap:
     Attributes:
         name: what is counted.
         depends_on: what of the trajectories it sees.
-        epsilon: the noise parameter of one count.
+        noise: on one count.
         l1: what one trajectory adds at most, in L1.
         squared_l2: what it adds at most in L2, squared: whole, so that nothing is rounded.
         delta: the probability of the event that its ε does not cover.
@@ -74,7 +79,7 @@ class TableMap:
 
     name: str
     depends_on: str
-    epsilon: Fraction
+    noise: Noise
     l1: int
     squared_l2: int
     delta: Fraction = Fraction(0)
@@ -89,8 +94,25 @@ class TableMap:
         return self.squared_l2 * d_in**2
 
     def map(self, d_in: int) -> Fraction:
-        """The ε that it costs if so many trajectories differ."""
-        return self.epsilon * self.sensitivity(d_in)
+        """The ε that it costs if so many trajectories differ.
+
+        Raises:
+            TypeError: if its noise is Gaussian: that costs no ε without a δ.
+        """
+        if not isinstance(self.noise, Laplace):
+            raise TypeError(f"The table of {self.name} is told in ρ.")
+        return self.noise.epsilon * self.sensitivity(d_in)
+
+    def rho(self, d_in: int) -> Fraction:
+        """The ρ that it costs if so many trajectories differ; 0 if it is told in ε."""
+        if not isinstance(self.noise, Gaussian):
+            return Fraction(0)
+        return self.squared_sensitivity(d_in) / (2 * self.noise.variance)
+
+    @property
+    def in_rho(self) -> bool:
+        """Whether it is told in ρ."""
+        return isinstance(self.noise, Gaussian)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +123,13 @@ class Promise:
         difference: what is there in one of two databases and not in the other.
         steps: from the data to the trajectories that are counted.
         tables: what is measured of them, one after another.
+        told: the (ε, δ) that was asked for, if noise may be Gaussian; None: a promise in ε alone.
     """
 
     difference: str
     steps: tuple[Step, ...]
     tables: tuple[TableMap, ...]
+    told: "Told | None" = None
 
     @property
     def distance(self) -> int:
@@ -118,13 +142,45 @@ class Promise:
         return self.map(1)
 
     def map(self, d_in: int) -> Fraction:
-        """What so many of them cost together; tables compose sequentially."""
-        return sum((table.map(self.distance * d_in) for table in self.tables), Fraction())
+        """The ε of so many of them together; tables compose sequentially."""
+        return self._told(self.pure(d_in), self.rho(d_in))
+
+    def pure(self, d_in: int) -> Fraction:
+        """The ε of so many of them in the tables that are told in ε."""
+        tables = (table for table in self.tables if not table.in_rho)
+        return sum((table.map(self.distance * d_in) for table in tables), Fraction())
+
+    def rho(self, d_in: int) -> Fraction:
+        """The ρ of so many of them together: it grows with the square of their number."""
+        return sum((table.rho(self.distance * d_in) for table in self.tables), Fraction())
+
+    def repeated(self, times: int) -> Fraction:
+        """The ε of so many releases like this one about the same people."""
+        return self._told(times * self.pure(1), times * self.rho(1))
+
+    def _told(self, pure: Fraction, rho: Fraction) -> Fraction:
+        """The ε of tables that cost so much in ε and so much in ρ, at the same δ."""
+        if self.told is None or not rho:
+            return pure
+        if (pure, rho) == (self.pure(1), self.rho(1)) and self._is_asked_for:
+            return self.told.epsilon
+        return pure + Concentrated(rho, self.told.delta).epsilon
+
+    @property
+    def _is_asked_for(self) -> bool:
+        """Whether this is the difference that the ε was asked for: one unit."""
+        return self.told is not None and self.distance == self.told.distance
 
     @property
     def delta(self) -> Fraction:
-        """The probability with which it may fail; 0 if nothing was discovered."""
-        return sum((table.delta for table in self.tables), Fraction())
+        """The probability with which it may fail; 0 if nothing was discovered and told in ρ."""
+        discovered = sum((table.delta for table in self.tables), Fraction())
+        return discovered if self.told is None else discovered + self.told.delta
+
+    @property
+    def is_discovered(self) -> bool:
+        """Whether the universe was discovered."""
+        return any(table.delta for table in self.tables)
 
     def of_one_trajectory(self, whose: str, stability: int) -> "Promise":
         """The same release, if what differs is one trajectory of such a unit, not all of it."""
@@ -135,11 +191,26 @@ class Promise:
         return replace(self, difference=f"one trajectory of {whose}", steps=steps)
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of a release whose noise may be Gaussian.
+
+    Attributes:
+        epsilon: ε for a unit, as it was asked for.
+        delta: δ.
+        distance: how many trajectories a unit has at most.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    distance: int
+
+
 def unit_promise(parameters: Parameters) -> Promise:
     """What a release with these parameters promises to a unit."""
     most = parameters.max_trajectories_per_unit
     steps = [Step(READING, "one unit's own rows", 1), Step(BOUNDING, "one unit's own rows", most)]
-    if parameters.delta:
+    if parameters.is_discovered:
         steps.append(Step(RESTRICTING, "one trajectory", 1))
     lines: list[Measurement | Preparation] = [
         *parameters.preparations,
@@ -149,6 +220,9 @@ def unit_promise(parameters: Parameters) -> Promise:
         "one unit with all its trajectories",
         tuple(steps),
         tuple(_table(line, most) for line in lines),
+        Told(parameters.budget.epsilon, parameters.gaussian_delta, most)
+        if parameters.gaussian_delta
+        else None,
     )
 
 
@@ -166,14 +240,16 @@ def trip_promises(unit: Promise, keep: Keep | None) -> list[Promise]:
     """
     most = unit.distance
     within = unit.of_one_trajectory(f"a unit with at most {most} trajectories", 1)
-    if keep is None or unit.delta:
+    if keep is None or unit.is_discovered:
         return [within]
     exchanged = {"first": 2, "sample": 2 * most}[keep]
     return [within, unit.of_one_trajectory("a unit with more", exchanged)]
 
 
 def in_terms_of(unit: Promise, epsilon: Fraction) -> str:
-    """An ε beside a unit's, such as ``2ε/5 = 2/5``."""
+    """An ε beside a unit's, such as ``2ε/5 = 2/5``; told in ρ, ``ε = 2.04 at the same δ``."""
+    if unit.told is not None:
+        return f"ε = {float(epsilon):.6g} at the same δ"
     share = epsilon / unit.epsilon
     times = "" if share.numerator == 1 else share.numerator
     parts = "" if share.denominator == 1 else f"/{share.denominator}"
@@ -192,4 +268,4 @@ def _table(line: Measurement | Preparation, most: int) -> TableMap:
         sees = CANDIDATES if line.statistic.of_candidates else EVERYTHING
     else:
         sees = SURVIVORS if line.name.endswith("of the prefix tree") else EVERYTHING
-    return TableMap(line.name, sees, line.epsilon, l1, squared_l2, delta, cap)
+    return TableMap(line.name, sees, line.noise, l1, squared_l2, delta, cap)

@@ -267,10 +267,12 @@ def _has_csv(certificate: Certificate) -> bool:
 def _parameters(
     certificate: Certificate, grid: TimeGrid | None, taxonomy: Taxonomy | None
 ) -> Parameters:
-    choices = certificate.implementation
+    choices, loss = certificate.implementation, certificate.privacy_loss.privacy_parameters
     try:
         parameters = Parameters.choose(
-            epsilon=certificate.privacy_loss.privacy_parameters.epsilon,
+            epsilon=loss.epsilon,
+            delta=certificate.gaussian_delta or None,
+            rho=loss.rho if certificate.is_in_rho else None,
             height=choices.height,
             universe_size=choices.universe_size,
             threshold=choices.threshold,
@@ -293,7 +295,9 @@ def _parameters(
         )
         if not parameters.how.has_tables:
             return parameters
-        planned = certificate.accounting.planned(parameters.max_trajectories_per_unit)
+        # If all of it is in ρ, that was asked for: none of it could have been in ε.
+        delta = Fraction(0) if parameters.concentrated else parameters.gaussian_delta
+        planned = certificate.accounting.planned(parameters.max_trajectories_per_unit, delta)
         return replace(parameters, planned=planned)
     except ParameterError as error:
         raise ReleaseError(f"The certificate's parameters can't be right: {error}") from None

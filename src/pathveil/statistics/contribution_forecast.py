@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from pathveil.core.noise import Laplace, Noise
 from pathveil.core.parameters import INVENTED_PER_NODE, Parameters
+from pathveil.core.zcdp import Concentrated
 from pathveil.errors import ParameterError
 from pathveil.statistics.measurement_plan import MeasurementPlan
 
@@ -50,10 +51,18 @@ def contribution_forecasts(parameters: Parameters) -> Iterator[ContributionForec
         noise, threshold = first_level(other)
         yield ContributionForecast(
             most,
-            parameters.budget.epsilon / most,
+            _for_one_trip(parameters, most),
             noise.deviation,
             noise.survivor(threshold),
         )
+
+
+def _for_one_trip(parameters: Parameters, most: int) -> Fraction:
+    """ε/c; in ρ what follows from ρ/c², because ρ grows with the square of the number."""
+    if parameters.concentrated is None or most == 1:
+        return parameters.budget.epsilon / most
+    rho, delta = parameters.concentrated.rho, parameters.concentrated.delta
+    return Concentrated(rho / most**2, delta).epsilon
 
 
 def first_level(parameters: Parameters) -> tuple[Noise, int]:

@@ -1,8 +1,13 @@
-"""What the calibrated method measures, with which share of ε and which sensitivity.
+"""What the calibrated method measures, with which share of the budget and which sensitivity.
 
 A trajectory's contribution to a statistic is bounded by a cap; a unit has at most c trajectories;
-so a unit changes the table by at most c times the statistic's bound, and noise of parameter
-share·ε/(bound·c) on every cell costs share·ε. The shares sum to 1.
+so a unit changes the table by at most c times the statistic's bound. If the budget is in ε, Laplace
+noise of parameter share·ε/(bound·c), by the bound in L1, on every cell costs share·ε; if it is
+in ρ, Gaussian noise of parameter σ² = (bound·c)²/(2·share·ρ), by the bound in L2, costs share·ρ.
+The shares sum to 1. (In ρ every table takes Gaussian noise: Laplace noise that costs the same ρ,
+ε̄·bound = √(2ρ), has a variance that is at least twice as large, since L2 is never above L1.) If the
+budget is in ε and there is a δ, some tables may have one noise and some the other: those in ε
+cost E together, those in ρ cost R, and ε is E plus the ε that follows from R at δ.
 
 A run begins with the usual plan, which follows from public parameters. What is not measured yet may
 be planned anew from what was published (`statistics.planner`); `MeasurementPlan.adapted` is the
@@ -14,8 +19,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
 
-from pathveil.core.noise import Laplace, Noise
+from pathveil.core.noise import Gaussian, Laplace, Noise
 from pathveil.core.parameters import Parameters
+from pathveil.core.zcdp import Concentrated
 from pathveil.statistics import constants
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.statistics.constants import (
@@ -47,7 +53,7 @@ class Measurement:
 
     Attributes:
         name: what is measured.
-        budget: its share of ε.
+        budget: its share of ε, or of ρ.
         sensitivity: what one unit adds at most, in L1.
     """
 
@@ -79,17 +85,34 @@ class Line(Measurement):
         statistic: what is counted.
         cap: how much of a trajectory is looked at.
         contribution: c.
+        in_rho: whether the budget is in ρ, and the noise Gaussian.
     """
 
     statistic: Statistic
     cap: int
     contribution: int
+    in_rho: bool = False
 
     @classmethod
-    def of(cls, statistic: Statistic, cap: int, budget: Fraction, contribution: int) -> "Line":
+    def of(
+        cls,
+        statistic: Statistic,
+        cap: int,
+        budget: Fraction,
+        contribution: int,
+        *,
+        in_rho: bool = False,
+    ) -> "Line":
         """With the sensitivity that follows: c trajectories, each with the statistic's bound."""
         sensitivity = statistic.bound(cap).l1 * contribution
-        return cls(statistic.name, budget, sensitivity, statistic, cap, contribution)
+        return cls(statistic.name, budget, sensitivity, statistic, cap, contribution, in_rho)
+
+    @property
+    def noise(self) -> Noise:
+        """By the bound in L2 if the budget is in ρ, by that in L1 if it is in ε."""
+        if self.in_rho:
+            return Gaussian(Fraction(self.squared_l2) / (2 * self.budget))
+        return Laplace(self.epsilon)
 
     @property
     def squared_l2(self) -> int:
@@ -117,10 +140,12 @@ class MeasurementPlan:
     Attributes:
         measurements: one line each.
         reasons: why the lines are as they are; none: they follow from public parameters.
+        delta: δ, at which a part of ε may be spent in ρ; 0 if none may.
     """
 
     measurements: tuple[Line, ...]
     reasons: tuple[Reason, ...] = ()
+    delta: Fraction = Fraction(0)
 
     @classmethod
     def of(cls, parameters: Parameters) -> "MeasurementPlan":
@@ -142,10 +167,12 @@ class MeasurementPlan:
                     statistic.cap(height, distinct),
                     parameters.main_budget * shares[statistic],
                     parameters.max_trajectories_per_unit,
+                    in_rho=parameters.concentrated is not None,
                 )
                 for statistic in (*STATISTICS, *TIME_STATISTICS)
                 if statistic in shares
-            )
+            ),
+            delta=Fraction(0) if parameters.concentrated else parameters.gaussian_delta,
         )
 
     def __getitem__(self, statistic: Statistic) -> Line:
@@ -160,8 +187,13 @@ class MeasurementPlan:
 
     @property
     def budget(self) -> Fraction:
-        """What all of them spend."""
-        return sum((line.budget for line in self.measurements), Fraction())
+        """The ε that those with Laplace noise spend."""
+        return _spent(self.measurements, in_rho=False)
+
+    @property
+    def rho(self) -> Fraction:
+        """The ρ that those with Gaussian noise spend."""
+        return _spent(self.measurements, in_rho=True)
 
     def stages(self) -> Iterator[list[Line]]:
         """Lines that are measured together; each stage may depend on what the last published."""
@@ -184,6 +216,19 @@ class MeasurementPlan:
         with that would make it another one. (This is adaptive composition in its simplest form.
         Were the total to depend on outcomes, it would not hold.)
 
+        In ρ the same. For an order a > 1 let r_i be the ratio of the probabilities of the i-th
+        outcome given the ones before. Given those, the mean of r_i^a under the second database
+        is at most e^(a(a − 1)ρ_i), ρ_i being what its line spends. So the product of the r_i^a,
+        divided by e^(a(a − 1)·(ρ_1 + … + ρ_i)), never rises in the mean, and ends at 1 at most;
+        and ρ_1 + … + ρ_n is ρ on every path. So the divergence of order a is at most a·ρ. Tables in
+        ε that stand between them, E in all, multiply each ratio by e^E at most: the divergence is
+        then at most E + a·ρ, which is (E + ε', δ) if ρ alone is (ε', δ).
+
+        From a plan in ε alone to one that spends a part in ρ. What is spent is in ε, E₀ of it, and
+        whatever it published, what follows is (ε − E₀, δ)-differentially private, in ε or in
+        part in ρ. So the whole is (ε, δ) (basic composition, which allows that the second part is
+        chosen by the first). Once anything may be spent in ρ, neither sum changes any more.
+
         Raises:
             ValueError: if a line that was spent has changed, the budgets do not sum to what they
                 summed to, or a line's noise is not what its cap asks for.
@@ -193,20 +238,34 @@ class MeasurementPlan:
         began = other.measurements[: len(spent)]
         if list(began) != list(spent):
             raise ValueError("What was measured can't be planned anew.")
-        if other.budget != self.budget:
+        if (other.budget, other.rho) != (self.budget, self.rho) and not self._may_become(other):
             raise ValueError("A plan must spend what the plan before it would have spent.")
         known = {line.statistic for line in began}
         for line in other.measurements[len(spent) :]:
-            asked = Line.of(line.statistic, line.cap, line.budget, self.contribution)
+            asked = Line.of(
+                line.statistic, line.cap, line.budget, self.contribution, in_rho=line.in_rho
+            )
             if line != asked or line.budget <= 0 or line.statistic in known:
                 raise ValueError(f"The line of {line.name} is not one that can be measured.")
             known.add(line.statistic)
         return other
 
+    def _may_become(self, other: "MeasurementPlan") -> bool:
+        """Whether another plan may spend a part of this one's ε in ρ; none of it is so far."""
+        left = self.budget - other.budget
+        if self.rho or not self.delta or left <= 0 or other.rho <= 0:
+            return False
+        return Concentrated(other.rho, self.delta).keeps(left)
+
     @property
     def contribution(self) -> int:
         """C."""
         return self.measurements[0].contribution
+
+    @property
+    def in_rho(self) -> bool:
+        """Whether its budgets are in ρ."""
+        return self.measurements[0].in_rho
 
     @property
     def tree(self) -> tuple[Line, ...]:
@@ -222,6 +281,10 @@ class MeasurementPlan:
                 for line in self.measurements
             ),
         )
+
+
+def _spent(lines: Collection[Line], *, in_rho: bool) -> Fraction:
+    return sum((line.budget for line in lines if line.in_rho == in_rho), Fraction())
 
 
 def tree_lines(parameters: Parameters) -> list[Measurement]:

@@ -10,7 +10,14 @@ measured at all, its worth; and a is the share at which its noise is as large as
     a(cap) = bound(cap)·c·(what there is / what the cap lets through) / (ε·typical count).
 
 Shares have the least sum of errors: that is water filling, x = √(w·a/λ) − a, or 0: not measured. A
-cap has the least a/(a + x) + ρ·(what it cuts). What a statistic's counts are like, and what it is
+cap has the least a/(a + x) + cost·(what it cuts). If the budget is in ρ, the noise is Gaussian,
+scaled to the bound in L2, and falls with the root of the share: √a and √x stand for a and x, and
+
+    √a(cap) = L2 bound(cap)·c·(what there is / what the cap lets through) / (2·√ρ·typical count).
+
+If the budget is in ε and there is a δ, what is left may be spent either way, and the way with the
+smaller sum of errors is taken: the second time, too, if the visits were measured in ε.
+ What a statistic's counts are like, and what it is
 worth on such data, its own file says (`Statistic.typical`, `Statistic.worth`); the constants are in
 `statistics.constants`.
 
@@ -20,15 +27,18 @@ them (`MeasurementPlan.adapted` checks that). And they see noisy values only. Sh
 coarse steps, so that the same values give the same plan on every machine.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.parameters import Parameters
+from pathveil.core.zcdp import Concentrated
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.statistics.constants import (
     COST_OF_CAP,
@@ -83,8 +93,7 @@ class Planner:
             return plan
         spent = [line for line in plan.lines() if line.statistic.stage in over]
         times = [line for line in plan.lines() if line.statistic in TIME_STATISTICS]
-        kept = sum((line.budget for line in (*spent, *times)), Fraction())
-        left, contribution = plan.budget - kept, plan.contribution
+        contribution = plan.contribution
         statistics = [
             statistic
             for statistic in STATISTICS
@@ -93,30 +102,37 @@ class Planner:
             and statistic.worth(outlook, 1.0) > 0
         ]
         purpose = PURPOSES[self.parameters.purpose]
-        forecast = _Forecast(outlook, float(left), contribution, purpose)
+        ways = [
+            (left, _Forecast(outlook, float(left.planned), contribution, purpose, left.in_rho))
+            for left in _ways(plan, spent, times)
+        ]
+        left, forecast = min(ways, key=lambda way: way[1].error(statistics))
         caps, shares = forecast.settle(statistics)
         units = _units(shares)
         lines = [
             Line.of(
                 statistic,
                 caps[statistic],
-                left * Fraction(units[statistic], sum(units.values())),
+                left.planned * Fraction(units[statistic], sum(units.values())),
                 contribution,
+                in_rho=left.in_rho,
             )
             for statistic in statistics
             if units[statistic]
         ]
-        share = {line.statistic: float(line.budget / left) for line in times}
         later = [
             Line.of(
                 line.statistic,
-                forecast.caps(line.statistic).best(share[line.statistic])[0],
-                line.budget,
+                forecast.caps(line.statistic).best(float(budget / left.planned))[0],
+                budget,
                 contribution,
+                in_rho=left.in_rho,
             )
-            for line in times
+            for line, budget in zip(times, left.times, strict=True)
         ]
-        return MeasurementPlan((*spent, *lines, *later), plan.reasons + _reasons(outlook, over))
+        return MeasurementPlan(
+            (*spent, *lines, *later), plan.reasons + _reasons(outlook, over), plan.delta
+        )
 
     def _first_outlook(self, seen: Measurements) -> Outlook | None:
         """From the number of trajectories, their shapes and where they end."""
@@ -170,17 +186,26 @@ class _Caps:
         caps: ascending.
         needs: float64; the share at which the noise is as large as what is measured.
         losses: float64; what the cap costs by what it cuts.
+        power: noise falls with this power of the share.
     """
 
     caps: list[int]
     needs: NDArray[np.float64]
     losses: NDArray[np.float64]
+    power: float
 
     def best(self, share: float) -> tuple[int, float]:
         """The cap with the least error, if the table has such a share; and its need."""
-        errors = self.needs / (self.needs + max(share, SHARE_FOR_CAP)) + self.losses
+        needs, given = self.needs**self.power, max(share, SHARE_FOR_CAP) ** self.power
+        errors = needs / (needs + given) + self.losses
         chosen = int(errors.argmin())
         return self.caps[chosen], float(self.needs[chosen])
+
+    def error(self, cap: int, share: float) -> float:
+        """The error with a cap and a share: of the noise, and by what the cap cuts."""
+        at = self.caps.index(cap)
+        need, given = float(self.needs[at]) ** self.power, share**self.power
+        return float(need / (need + given) + self.losses[at])
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,15 +214,17 @@ class _Forecast:
 
     Attributes:
         outlook: what is known.
-        epsilon: of all that is planned.
+        budget: of all that is planned.
         contribution: c.
         purpose: how many times as much as usual some tables are worth.
+        in_rho: whether the budget is in ρ.
     """
 
     outlook: Outlook
-    epsilon: float
+    budget: float
     contribution: int
     purpose: Mapping[str, float]
+    in_rho: bool
 
     def settle(
         self, statistics: Sequence[Statistic]
@@ -214,10 +241,20 @@ class _Forecast:
             chosen = [
                 table.best(share) for table, share in zip(tables, shares.tolist(), strict=True)
             ]
-            shares = water_filling(worth, np.array([need for _, need in chosen]))
+            needs = np.array([need for _, need in chosen])
+            shares = (root_filling if self.in_rho else water_filling)(worth, needs)
         return (
             {one: cap for one, (cap, _) in zip(statistics, chosen, strict=True)},
             dict(zip(statistics, shares.tolist(), strict=True)),
+        )
+
+    def error(self, statistics: Sequence[Statistic]) -> float:
+        """The sum of the errors that are forecast, if the shares are settled."""
+        caps, shares = self.settle(statistics)
+        usual = {one: WORTH[_kind(one)] * self.purpose.get(_kind(one), 1.0) for one in statistics}
+        return sum(
+            one.worth(self.outlook, usual[one]) * self.caps(one).error(caps[one], shares[one])
+            for one in statistics
         )
 
     def caps(self, statistic: Statistic) -> _Caps:
@@ -228,7 +265,7 @@ class _Forecast:
         caps = list(statistic.caps(outlook))
         added = np.array([np.minimum(statistic.added(outlook, cap), most) for cap in caps])
         seen, uncapped = added @ outlook.shares, outlook.mean(everything)
-        bounds = [statistic.bound(cap).l1 * self.contribution for cap in caps]
+        bounds = [self._bound(statistic, cap) * self.contribution for cap in caps]
         needs = np.divide(
             np.array(bounds) * uncapped, seen, out=np.full(len(caps), NEVER), where=seen > 0
         )
@@ -236,14 +273,49 @@ class _Forecast:
         kept = added[:, is_added] / everything[is_added]
         present = max(float(outlook.shares[is_added].sum()), LEAST_SHARE)
         cost = COST_OF_CAP.get(statistic.name, USUAL_COST_OF_CAP)
-        typical = max(self.epsilon * statistic.typical(outlook), LEAST_SHARE)
+        typical = max(self._strength * statistic.typical(outlook), LEAST_SHARE)
+        power = 0.5 if self.in_rho else 1.0
         return _Caps(
             caps,
-            np.minimum(needs / typical, NEVER),
+            np.minimum(needs / typical, NEVER) ** (1.0 / power),
             cost * ((1.0 - kept) @ outlook.shares[is_added]) / present,
+            power,
+        )
+
+    @property
+    def _strength(self) -> float:
+        """1 over the scale of the noise on a table with all of the budget, if it changes by 1."""
+        return 2.0 * sqrt(self.budget) if self.in_rho else self.budget
+
+    def _bound(self, statistic: Statistic, cap: int) -> float:
+        bound = statistic.bound(cap)
+        return sqrt(bound.squared_l2) if self.in_rho else bound.l1
+
+
+class _Left(NamedTuple):
+    """What is left to be spent, in ε or in ρ: on what is planned, and on each table of times."""
+
+    planned: Fraction
+    times: list[Fraction]
+    in_rho: bool
+
+
+def _ways(plan: MeasurementPlan, spent: Sequence[Line], times: Sequence[Line]) -> Iterator[_Left]:
+    """How what is left may be spent: as it was planned, or all of it in ρ if nothing is so far."""
+    in_rho = plan.rho > 0
+    used = sum((line.budget for line in spent if line.in_rho == in_rho), ZERO)
+    left = (plan.rho if in_rho else plan.budget) - used
+    budgets = [line.budget for line in times]
+    planned = left - sum(budgets, ZERO)
+    yield _Left(planned, budgets, in_rho)
+    if plan.delta and not in_rho:
+        rho = Concentrated.within(left, plan.delta).rho
+        yield _Left(
+            rho * (planned / left), [rho * (budget / left) for budget in budgets], in_rho=True
         )
 
 
+ZERO = Fraction(0)
 UNCAPPED = 1 << 30
 NEVER = 1e12  # a need that no share meets
 LEAST_SHARE = 1e-9
@@ -258,6 +330,25 @@ def water_filling(worth: NDArray[np.float64], need: NDArray[np.float64]) -> NDAr
         low, high = (middle, high) if filled else (low, middle)
     shares: NDArray[np.float64] = np.maximum(np.sqrt(worth * need / high) - need, 0.0)
     return shares
+
+
+def root_filling(worth: NDArray[np.float64], need: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same for Σ w·√a/(√a + √x): √x·(√a + √x)² = w·√a/(2λ), by bisection."""
+    root = np.sqrt(need)
+
+    def shares(price: float) -> NDArray[np.float64]:
+        low, high = np.zeros(len(worth)), np.full(len(worth), 2.0)
+        for _ in range(60):
+            middle = (low + high) / 2
+            is_more = middle * (root + middle) ** 2 > worth * root / (2.0 * price)
+            low, high = np.where(is_more, low, middle), np.where(is_more, middle, high)
+        return low**2
+
+    low, high = 1e-12, 1e12
+    for _ in range(100):
+        middle = sqrt(low * high)
+        low, high = (middle, high) if shares(middle).sum() > 1.0 else (low, middle)
+    return shares(high)
 
 
 def _units(shares: Mapping[Statistic, float]) -> dict[Statistic, int]:

@@ -30,6 +30,7 @@ def explain(
     ] = None,
     epsilon_per_trip: shared.EpsilonPerTrip = None,
     delta: shared.Delta = None,
+    rho: shared.Rho = None,
     height: Annotated[
         str | None,
         typer.Option(
@@ -64,12 +65,12 @@ def explain(
         raise ParameterError("Give either a release or --plan with its parameters.")
     given = any(
         value is not None
-        for value in (epsilon, epsilon_per_trip, delta, height, universe, universe_size)
+        for value in (epsilon, epsilon_per_trip, delta, rho, height, universe, universe_size)
     )
     height_is_open = False
     if directory is not None:
         certificate = _certificate(directory, has_parameters=given)
-    elif epsilon is None and epsilon_per_trip is None:
+    elif epsilon is None and epsilon_per_trip is None and rho is None:
         raise ParameterError("With --plan, give --epsilon.")
     else:
         parameters = planning.planned_parameters(
@@ -84,6 +85,7 @@ def explain(
             time_grid=time_grid,
             epsilon_per_trip=epsilon_per_trip,
             delta=delta,
+            rho=rho,
             purpose=purpose,
         )
         if parameters.universe_is_open:

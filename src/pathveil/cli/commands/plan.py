@@ -27,6 +27,7 @@ def choices_as_json(parameters: "Parameters") -> dict[str, object]:
 
     return {
         "delta": str(parameters.delta),
+        "rho": _rho(parameters),
         "height_is_open": parameters.height_is_open,
         "choices_of_c": [
             {
@@ -274,6 +275,7 @@ def plan(
     max_nodes: shared.MaxNodes = 20_000_000,
     time_grid: trips.GridText = None,
     delta: shared.Delta = None,
+    rho: shared.Rho = None,
     trajectories: Trajectories = None,
     length: Length = None,
     out: Page = None,
@@ -293,7 +295,9 @@ def plan(
     from pathveil.cli.console import print_json, stdout_console
     from pathveil.core.budget import Budget
 
-    budget = Budget.choose(epsilon, epsilon_per_trip, max_trajectories_per_unit)
+    budget = Budget.choose(
+        epsilon, epsilon_per_trip, max_trajectories_per_unit, rho=rho, delta=delta
+    )
     choose = partial(
         planning.planned_parameters,
         height=height,
@@ -308,7 +312,7 @@ def plan(
         taxonomy=taxonomy,
         purpose=purpose,
     )
-    parameters = choose(epsilon=str(budget))
+    parameters = choose(epsilon=str(budget) if rho is None else None, rho=rho)
     check_simulation(trajectories, length, out, parameters)
     simulated = None
     if trajectories is not None:
@@ -382,6 +386,7 @@ def _measurements(parameters: "Parameters") -> list[dict[str, Any]]:
             "cap": line.cap,
             "sensitivity": line.sensitivity,
             "noise": line.noise.deviation,
+            "noise_law": "gaussian" if line.in_rho else "laplace",
         }
         for line in MeasurementPlan.of(parameters).lines()
     ]
@@ -399,7 +404,12 @@ def _print(parameters: "Parameters") -> None:
 def _title(parameters: "Parameters") -> str:
     slots = f", |T| = {len(parameters.time_grid):,}" if parameters.time_grid else ""
     zones = f", {len(parameters.taxonomy):,} zones" if parameters.taxonomy else ""
-    return f"Forecast for ε = {parameters.budget}, |L| = {parameters.universe_size:,}{slots}{zones}"
+    budget = f"ε = {parameters.budget}"
+    if parameters.gaussian_delta:
+        budget += f", δ = {parameters.delta}"
+    if (rho := _rho(parameters)) is not None:
+        budget += f", ρ = {float(Fraction(rho)):.6g}"
+    return f"Forecast for {budget}, |L| = {parameters.universe_size:,}{slots}{zones}"
 
 
 def _print_measurements(parameters: "Parameters") -> None:
@@ -407,11 +417,16 @@ def _print_measurements(parameters: "Parameters") -> None:
 
     print_table(
         f"{_title(parameters)}, calibrated, for {parameters.purpose}",
-        ["measurement", "budget", "one unit adds at most", "noise (standard deviation)"],
+        [
+            "measurement",
+            "budget",
+            "one unit adds at most",
+            "noise (standard deviation)",
+        ],
         [
             (
                 line["name"],
-                f"{float(Fraction(line['budget'])):.4f}",
+                _budget(line),
                 line["sensitivity"],
                 f"{line['noise']:.1f}",
             )
@@ -423,14 +438,33 @@ def _print_measurements(parameters: "Parameters") -> None:
     print_choices(parameters)
 
 
+def _budget(line: dict[str, Any]) -> str:
+    """In ε; or in ρ, which is small."""
+    budget = float(Fraction(line["budget"]))
+    return f"ρ {budget:.3g}" if line["noise_law"] == "gaussian" else f"{budget:.4f}"
+
+
+def _rho(parameters: "Parameters") -> str | None:
+    """The ρ of the tables with Gaussian noise, as far as they are planned."""
+    from pathveil.statistics.measurement_plan import MeasurementPlan
+
+    rho = MeasurementPlan.of(parameters).rho if parameters.how.has_tables else 0
+    return str(rho) if rho else None
+
+
 def _whose_plan(parameters: "Parameters") -> str:
     """What the table of measurements is."""
     if parameters.planned is None:
+        either = (
+            " With a δ they may get Gaussian noise, where the forecast is better."
+            if parameters.gaussian_delta and parameters.concentrated is None
+            else ""
+        )
         return (
             "This is the plan that a run begins with. After the first three tables it plans the "
             "others anew, from noisy counts: which are measured, how much of a trajectory each "
-            "looks at, with which budget. To see what that may come to, say how many trajectories "
-            "you expect: --trajectories N."
+            f"looks at, with which budget.{either} To see what that may come to, say how many "
+            "trajectories you expect: --trajectories N."
         )
     if not parameters.planned.reasons:
         return "Nothing would stand out of the noise of the first three tables: as usual."

@@ -64,6 +64,7 @@ def planned_parameters(
     time_grid: str | None = None,
     epsilon_per_trip: str | None = None,
     delta: str | None = None,
+    rho: str | None = None,
     taxonomy: str | None = None,
     purpose: str = "everything",
 ) -> "Parameters":
@@ -95,7 +96,9 @@ def planned_parameters(
     if taxonomy is not None and zones is None:
         raise ParameterError("A taxonomy is of a list of locations: give --universe FILE with it.")
     parameters = Parameters.choose(
-        epsilon=Budget.choose(epsilon, epsilon_per_trip, max_trajectories_per_unit),
+        epsilon=Budget.choose(
+            epsilon, epsilon_per_trip, max_trajectories_per_unit, rho=rho, delta=delta
+        ),
         height=height,
         universe_size=size,
         threshold=threshold,
@@ -104,6 +107,7 @@ def planned_parameters(
         max_nodes=max_nodes,
         time_grid=None if time_grid is None else TimeGrid.parse(time_grid),
         delta=delta,
+        rho=rho,
         taxonomy=zones,
         purpose=purpose,
     )

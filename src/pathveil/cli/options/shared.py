@@ -121,8 +121,17 @@ EpsilonPerTrip: TypeAlias = Annotated[
 Delta: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="With --universe discover: the probability, such as 1e-9, that a label which one "
-        "unit alone visits is published. The promise is then (ε, δ).",
+        help="A probability, such as 1e-9: the promise is then (ε, δ). With a public universe "
+        "'calibrated' adds Gaussian noise, which is smaller than that of pure ε. With --universe "
+        "discover: the probability that a label which one unit alone visits is published.",
+        rich_help_panel=_PRIVACY,
+    ),
+]
+Rho: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Instead of --epsilon, with --delta: the budget as ρ of zero-concentrated "
+        "differential privacy, such as 0.015; ε is what follows from it at δ.",
         rich_help_panel=_PRIVACY,
     ),
 ]
@@ -188,6 +197,7 @@ class PrivacyOptions:
     epsilon: Epsilon = None
     epsilon_per_trip: EpsilonPerTrip = None
     delta: Delta = None
+    rho: Rho = None
     purpose: Purpose = DEFAULT_PURPOSE
     method: Method = DEFAULT_METHOD
     height: Height = None

@@ -55,6 +55,8 @@ class Request:
         *,
         epsilon: object = None,
         epsilon_per_trip: object = None,
+        rho: object = None,
+        delta: object = None,
         engine: str = AUTO,
         memory: str = DEFAULT_MEMORY,
         spill: str | os.PathLike[str] | None = None,
@@ -71,6 +73,8 @@ class Request:
             reading: how it is read.
             epsilon: ε for a unit; or None.
             epsilon_per_trip: ε for each of its trajectories that is used; or None.
+            rho: ρ for a unit, with δ; or None.
+            delta: δ; or None.
             engine: see `Engine.choose`; likewise the three that follow.
             memory: for DuckDB.
             spill: for its files.
@@ -85,7 +89,9 @@ class Request:
         said, lines = About.of(about), Background.of(background)
         size, cap, grid = _facts(source, universe, reading)
         parameters = Parameters.choose(
-            epsilon=Budget.choose(epsilon, epsilon_per_trip, cap),
+            epsilon=Budget.choose(epsilon, epsilon_per_trip, cap, rho=rho, delta=delta),
+            rho=rho,
+            delta=delta,
             universe_size=size,
             max_trajectories_per_unit=cap,
             time_grid=grid,

@@ -35,7 +35,7 @@ from pathveil.core.error_table import (
 )
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.uncertainty.misfit import Misfit, deviation
-from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior
+from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior, simulated
 from pathveil.methods.calibrated.uncertainty.sample import (
     Evidence,
     predict_visits,
@@ -340,7 +340,7 @@ class ErrorModel:
     def _lengths(self, released: Paths, draw: np.random.Generator) -> TableRows:
         """How many trajectories have a length: the sum of its shapes, each with its noise."""
         table = self.evidence.measurements[SHAPES]
-        noise = table.noise.draw(draw, (LENGTH_DRAWS, DISTINCT_BINS)).sum(axis=1)
+        noise = simulated(table.noise, (LENGTH_DRAWS, DISTINCT_BINS), draw).sum(axis=1)
         sizes = _sizes(int(released.weights.sum()))
         draws = [(size, _rounded(size + noise)) for size in sizes]
         return TableRows.of(1, draws, kind=LENGTH)
@@ -348,5 +348,5 @@ class ErrorModel:
     def _all_trajectories(self, released: Paths, draw: np.random.Generator) -> TableRows:
         """The empty query: how many trajectories there are."""
         total = self.evidence.measurements[TOTAL]
-        true = np.round(total.counts[0] + total.noise.draw(draw, TOTAL_DRAWS))
+        true = np.round(total.counts[0] + simulated(total.noise, TOTAL_DRAWS, draw))
         return TableRows.of(0, [(int(released.weights.sum()), np.maximum(true, 0.0))])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.core.noise import Noise
+from pathveil.core.noise import Gaussian, Noise
 from pathveil.statistics.constants import (
     BIN_STEP,
     EXACT_COUNTS,
@@ -82,8 +82,19 @@ class PopularityPrior:
             found = np.searchsorted(upto, draw.random((len(rows), times)) * upto[-1])
             drawn[rows] = self.grid[np.minimum(found, len(self.grid) - 1)]
         large = np.flatnonzero(noisy >= top)
-        drawn[large] = np.round(noisy[large, None] + self.noise.draw(draw, (len(large), times)))
+        drawn[large] = np.round(
+            noisy[large, None] + simulated(self.noise, (len(large), times), draw)
+        )
         return drawn
+
+
+def simulated(
+    noise: Noise, size: int | tuple[int, ...], draw: np.random.Generator
+) -> NDArray[np.float64]:
+    """Continuous noise of a law, for simulations: it protects nobody."""
+    if isinstance(noise, Gaussian):
+        return draw.normal(0.0, noise.deviation, size)
+    return draw.laplace(0.0, noise.scale, size)
 
 
 def _priors(grid: NDArray[np.float64]) -> NDArray[np.float64]:
