@@ -1,10 +1,10 @@
 """Take the pictures of docs/explorer.md: ``python docs/make_screenshots.py``.
 
-A made-up city, published as any other data, in the real explorer and a real browser (chromium).
+The city of the tutorial and of all other pictures (`make_pictures.py`): its week, published as any
+other data, in the real explorer and a real browser (chromium).
 """
 
 import json
-import math
 import shutil
 import signal
 import subprocess
@@ -18,10 +18,9 @@ from playwright.sync_api import Browser, sync_playwright
 import pathveil as pv
 
 PICTURES = Path(__file__).with_name("pictures")
-RIDERS, STOPS, SEED = 150_000, 420, 1
-LINES = 7  # of the made-up city, through its centre
+RIDERS, STOPS, SEED = 120_000, 1012, 1  # those of the tutorial
 LARGEST = 200_000  # bytes of a picture
-DESK, PHONE = {"width": 1000, "height": 760}, {"width": 390, "height": 760}
+DESK, PHONE = {"width": 1000, "height": 640}, {"width": 390, "height": 760}
 # File, view, window, colours.
 SHOTS = (
     ("explorer-count", "#/count?location={0}&location={1}", DESK, "light"),
@@ -30,35 +29,14 @@ SHOTS = (
 )
 
 
-def city() -> tuple[pv.Universe, np.ndarray]:
-    """Stops along lines through a centre, and their order from the centre out."""
-    draw = np.random.default_rng(SEED)  # noqa: TID251  (a city that does not exist)
-    line = np.arange(STOPS) % LINES
-    along = (np.arange(STOPS) // LINES + 0.5) / (STOPS / LINES) * 2 - 1
-    bend = draw.uniform(-0.5, 0.5, LINES)[line] * along**2
-    angle = math.pi * line / LINES + bend
-    east = along * np.cos(angle) + draw.normal(0, 0.012, STOPS)
-    north = along * np.sin(angle) + draw.normal(0, 0.012, STOPS)
-    universe = pv.Universe(
-        [f"{10_000 + code}" for code in range(STOPS)],
-        names=[f"Line {'ABCDEFG'[a]}, stop {i // LINES + 1}" for i, a in enumerate(line)],
-        latitude=45.5 + 0.06 * north,
-        longitude=-73.6 + 0.11 * east,
-    )
-    return universe, np.argsort(np.hypot(east, north) + draw.normal(0, 0.7, STOPS))
-
-
 def published(folder: Path) -> list[str]:
     """Write a release of the city's week; its busiest stops."""
-    universe, from_the_centre = city()
     week = pv.simulate_week(RIDERS, STOPS, seed=SEED)
-    busiest = np.argsort(-np.bincount(week.codes, minlength=STOPS))
-    moved = np.empty(STOPS, dtype=np.int32)
-    moved[busiest] = from_the_centre
-    database = pv.TrajectoryDatabase.from_arrays(week.offsets, moved[week.codes], universe)
-    release = pv.publish(database, epsilon="1", height=12)
+    database = pv.TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
+    release = pv.publish(database, epsilon="1")
     release.write(folder)
-    return [universe.labels[code] for code in from_the_centre]
+    busiest = np.argsort(-pv.visits(release).counts, kind="stable")
+    return [week.universe.labels[code] for code in busiest]
 
 
 def take(browser: Browser, address: str, busiest: list[str]) -> None:

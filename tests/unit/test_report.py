@@ -12,14 +12,14 @@ from tests.commands import rehash
 
 import pathveil as pv
 from pathveil.core.error_table import LEVELS as CONFIDENCES
-from pathveil.core.error_table import ErrorTable
+from pathveil.core.error_table import RULE, ErrorTable, Estimate
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
 from pathveil.errors import ReleaseError
 from pathveil.pages import listings
 from pathveil.pages.clock import count_hours
 from pathveil.pages.expected_error import NEVER, expected_error
-from pathveil.pages.first_screen import Visited, first_screen, with_intervals
+from pathveil.pages.first_screen import Visited, first_screen
 from pathveil.pages.icicle import HEIGHT, LEVELS, MOST_FIRST, THINNEST, draw_icicle
 from pathveil.pages.listings import length_rows, shortened
 from pathveil.pages.report import render_report
@@ -37,6 +37,7 @@ class Released:
     """Paths that somebody published."""
 
     error_table = None
+    answering = None
     is_private = True
     background = Background()
 
@@ -241,22 +242,33 @@ def test_errors_are_those_of_the_table_and_only_of_answers_that_occur():
 # The first screen, intervals and marks
 
 
-def test_a_count_that_noise_explains_is_marked():
-    small, large = listings.Location("a", "A"), listings.Location("b", "b")
-    rows = with_intervals([(large, 300), (small, 100)], error_table())
-    assert rows[0].interval == (30, 570)
-    assert [row.mark for row in rows] == ["", ""]
-    assert Visited(small, 4, (0, 9)).mark == "within noise"
-    assert with_intervals([(small, 1)], None)[0].mark == ""
-    assert not large.is_named
-    assert large.full_name.count("b") == 1
+def test_counts_moves_and_patterns_have_intervals_and_marks():
+    week = pv.simulate_week(1500, 12, seed=4)
+    database = pv.TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
+    release = pv.publish(database, epsilon="2")
+    page = render_report(release, release.certificate)
+    for section in ("visited", "moves", "patterns"):
+        table = page[page.index(f'<h2 id="{section}">') :].partition("</table>")[0]
+        assert len(re.findall(r'In truth \(90%\)">[\d,]+ to [\d,]+', table)) > 3
+    (row,) = re.findall(r"<tr><th scope=.row.><bdi>(S\d+)</bdi>.*?</tr>", page)[:1]
+    best = release.count([row])
+    assert f"{best.low:,} to {best.high:,}" in page
+    marks = set(re.findall(r'class="mark">(\w+)<', page))
+    assert marks <= {"rough", "noise"}
+    assert RULE.partition(";")[0] in page
+
+
+def test_a_name_that_is_the_label_is_said_once():
+    same = listings.Location("b", "b")
+    assert not same.is_named
+    assert same.full_name.count("b") == 1
 
 
 @pytest.mark.parametrize("is_empty", [False, True])
 def test_the_first_screen_has_four_sentences_and_three_figures(is_empty):
     one = listings.Location("1", "Market")
-    rows = [] if is_empty else with_intervals([(one, 300)], error_table())
-    moves = [] if is_empty else [(one, listings.Location("2", ""), 7)]
+    rows = [] if is_empty else [Visited(one, Estimate(300, 30, 570, 0.9))]
+    moves = [] if is_empty else [(one, listings.Location("2", ""), Estimate(7))]
     told = first_screen(certificate(), 500, None, rows, moves)
     assert len(told.sentences) == 4
     assert len(told.figures) == 3

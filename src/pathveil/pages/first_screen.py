@@ -4,14 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
-from pathveil.core.error_table import USUAL_LEVEL, ErrorTable
+from pathveil.core.error_table import Estimate
 from pathveil.pages.listings import Location, isolated
 from pathveil.promise.certificate import Certificate
 from pathveil.promise.odds import odds_against_one
-
-WITHIN_NOISE = "within noise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +16,11 @@ class Visited:
 
     Attributes:
         location: which.
-        count: how many.
-        interval: where the true number lies (90%); None if the release can't tell.
+        count: how many, with an interval if the release tells any.
     """
 
     location: Location
-    count: int
-    interval: tuple[int, int] | None
-
-    @property
-    def mark(self) -> str:
-        """What to beware of; "" if nothing."""
-        return WITHIN_NOISE if self.interval is not None and self.interval[0] <= 0 else ""
+    count: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +36,12 @@ class FirstScreen:
     figures: tuple[tuple[str, str, str], ...]
 
 
-def with_intervals(rows: Sequence[tuple[Location, int]], table: ErrorTable | None) -> list[Visited]:
-    """Counts of single locations with their intervals."""
-    if table is None or not rows:
-        return [Visited(location, count, None) for location, count in rows]
-    counts = np.array([count for _, count in rows], dtype=np.int64)
-    ones = np.ones(len(counts), dtype=np.int64)
-    low, high = table.intervals(ones, counts, ones > 0, USUAL_LEVEL)
-    return [
-        Visited(location, count, (int(a), int(b)))
-        for (location, count), a, b in zip(rows, low, high, strict=True)
-    ]
-
-
 def first_screen(
     certificate: Certificate,
     trajectories: int,
     total: tuple[int, int] | None,
     visited: Sequence[Visited],
-    moves: Sequence[tuple[Location, Location, int]],
+    moves: Sequence[tuple[Location, Location, Estimate]],
 ) -> FirstScreen:
     """The sentences and figures of a release.
 
@@ -106,7 +82,9 @@ def _what(certificate: Certificate, trajectories: int) -> str:
     )
 
 
-def _busiest(visited: Sequence[Visited], moves: Sequence[tuple[Location, Location, int]]) -> str:
+def _busiest(
+    visited: Sequence[Visited], moves: Sequence[tuple[Location, Location, Estimate]]
+) -> str:
     if not visited:
         return "It is empty: no count passed the threshold."
     first = visited[0]
@@ -135,18 +113,18 @@ def _promised(epsilon: str, delta: str) -> str:
 
 def _noisy(visited: Sequence[Visited]) -> str:
     said = "No row belongs to a person: all counts are noisy, and some paths were visited by nobody"
-    if not visited or visited[0].interval is None:
+    if not visited or visited[0].count.low is None:
         return f"{said}."
-    low, high = visited[0].interval
-    return f"{said}; where {visited[0].count:,} stands, the truth is {low:,} to {high:,} (90%)."
+    count = visited[0].count
+    return f"{said}; where {count:,} stands, the truth is {count.low:,} to {count.high:,} (90%)."
 
 
 def _third(certificate: Certificate, visited: Sequence[Visited]) -> tuple[str, str, str]:
     """How accurate it is; if that is not known, how large the universe is."""
-    if visited and visited[0].interval is not None and visited[0].count:
-        low, high = visited[0].interval
-        off = max(high - visited[0].count, visited[0].count - low)
-        share = f"± {100 * off / visited[0].count:.1f}%"
+    count = visited[0].count if visited else Estimate(0)
+    if count and count.low is not None and count.high is not None:
+        off = max(count.high - count, count - count.low)
+        share = f"± {100 * off / count:.1f}%"
         return "Error of the largest count", share, "at most, in 90% of cases"
     return "Locations", f"{certificate.implementation.universe_size:,}", ""
 

@@ -1,12 +1,16 @@
 """What the page and the charts list: locations by name, lengths, and the most frequent journeys."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from unicodedata import east_asian_width
 
-from pathveil.analysis.flows import length_distribution
-from pathveil.analysis.patterns import top_patterns
-from pathveil.core.error_table import ErrorTable
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.analysis.flows import PairCounts, length_distribution
+from pathveil.analysis.patterns import Pattern, top_patterns
+from pathveil.core.error_table import Answers, ErrorTable, Estimate
 from pathveil.core.paths import Paths, WeightedPaths
 from pathveil.times.time_grid import TimeGrid
 from pathveil.universe.background import Background
@@ -15,12 +19,29 @@ from pathveil.universe.universe import Universe
 # Around a text whose direction is its own, so that it can't turn what stands beside it.
 _ISOLATE, _END = "\u2068", "\u2069"
 MOST_LENGTHS = 24
+Counts = NDArray[np.int64]
 SHOWN = 20
 LONGEST = 4
 MOST_VISITS = 20_000_000
 
 
 # What the page needs to know of a release; raw data has no such thing.
+
+
+class Intervals(Protocol):
+    """How far answers of a release may be off. See `pathveil.release.answering.Answering`."""
+
+    def asked(self, kind: str, queries: Sequence[Sequence[int]], counts: Counts, /) -> Answers:
+        """Of questions of one kind about locations, by their codes."""
+        ...
+
+    def pairs(self, kind: str, pairs: PairCounts, /) -> Answers:
+        """Of the cells of a table of flows."""
+        ...
+
+    def of_patterns(self, found: Sequence[Pattern], /, *, contiguous: bool) -> list[Pattern]:
+        """Of the supports of patterns."""
+        ...
 
 
 class Released(WeightedPaths, Protocol):
@@ -39,6 +60,11 @@ class Released(WeightedPaths, Protocol):
     @property
     def error_table(self) -> ErrorTable | None:
         """What its answers may be off by, if that is known."""
+        ...
+
+    @property
+    def answering(self) -> Intervals | None:
+        """Intervals for its answers, if they are known."""
         ...
 
     @property
@@ -99,6 +125,11 @@ def shortened(text: str, most: int) -> str:
     return text
 
 
+def estimated(count: int) -> Estimate:
+    """A count as it is, or one without an interval."""
+    return count if isinstance(count, Estimate) else Estimate(count)
+
+
 # The length distribution as people read it: length by length, and the long tail as one.
 
 
@@ -129,14 +160,14 @@ class Journey:
 
     Attributes:
         locations: in their order; other ones may lie between.
-        support: how many released trajectories contain it.
+        support: how many released trajectories contain it, with an interval if it is known.
     """
 
     locations: tuple[Location, ...]
-    support: int
+    support: Estimate
 
 
-def top_journeys(release: WeightedPaths) -> list[Journey] | None:
+def top_journeys(release: Released) -> list[Journey] | None:
     """The most frequent patterns of 2 to 4 different locations.
 
     None if the release is too large to be mined for a page.
@@ -145,10 +176,12 @@ def top_journeys(release: WeightedPaths) -> list[Journey] | None:
         return None
     universe = release.universe
     found = top_patterns(release, SHOWN, min_length=2, max_length=LONGEST, different=True)
+    if release.answering is not None:
+        found = release.answering.of_patterns(found, contiguous=False)
     return [
         Journey(
             tuple(Location.of(universe, code) for code in universe.codes(pattern.locations)),
-            pattern.support,
+            estimated(pattern.support),
         )
         for pattern in found
     ]

@@ -5,18 +5,23 @@ release: `pathveil verify` writes it again and compares.
 """
 
 import math
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pathveil.analysis.flows import visits
+from pathveil.core.error_table import ANY, RULE
 from pathveil.core.methods import method_detail
 from pathveil.pages.clock import HeatMap, count_hours
 from pathveil.pages.expected_error import ExpectedError, expected_error
-from pathveil.pages.first_screen import Visited, first_screen, with_intervals
+from pathveil.pages.first_screen import Visited, first_screen
 from pathveil.pages.icicle import draw_icicle
 from pathveil.pages.listings import (
     Location,
     Released,
+    estimated,
     isolated,
     length_rows,
     shortened,
@@ -91,6 +96,8 @@ def render_report(release: Released, certificate: Certificate) -> str:
         longest_bar=max((count for _, count in lengths), default=1),
         journeys=journeys,
         errors=errors,
+        has_intervals=release.answering is not None,
+        rule=RULE,
         **drawn,
         **_headings(drawn["hours"]),
     )
@@ -127,8 +134,15 @@ def _environment() -> "Environment":
 def _most_visited(release: Released) -> list[Visited]:
     universe = release.universe
     rows = visits(release).to_rows(universe, limit=MOST_VISITED)
-    located = [(Location.of(universe, universe.code(label)), count) for label, count in rows]
-    return with_intervals(located, release.error_table)
+    codes = [universe.code(label) for label, _ in rows]
+    counts: Iterable[int] = [count for _, count in rows]
+    if release.answering is not None and rows:
+        known = np.array([count for _, count in rows], dtype=np.int64)
+        counts = release.answering.asked(ANY, [[code] for code in codes], known).estimates()
+    return [
+        Visited(Location.of(universe, code), estimated(count))
+        for code, count in zip(codes, counts, strict=True)
+    ]
 
 
 def _errors(

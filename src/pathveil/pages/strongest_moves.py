@@ -5,14 +5,16 @@ goes, so that there and back are two lines; it is as wide as its count says.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.analysis.flows import transitions
+from pathveil.analysis.flows import PairCounts, transitions
+from pathveil.core.error_table import MOVE, Estimate
 from pathveil.core.paths import WeightedPaths
-from pathveil.pages.listings import Location
+from pathveil.pages.listings import Location, Released, estimated
 from pathveil.pages.map import WIDTH, projected
 from pathveil.promise.explanation import count
 
@@ -83,17 +85,16 @@ def strongest_moves(release: WeightedPaths, most: int) -> Moves:
     return Moves(pairs.first[chosen], pairs.second[chosen], pairs.counts[chosen])
 
 
-def moves_table(release: WeightedPaths, moves: Moves) -> list[tuple[Location, Location, int]]:
-    """The first rows: from, to, how often."""
-    universe = release.universe
+def moves_table(release: Released, moves: Moves) -> list[tuple[Location, Location, Estimate]]:
+    """The first rows: from, to, how often, with intervals if the release tells any."""
+    universe, first = release.universe, slice(MOST_MOVES)
+    shown = PairCounts(moves.first[first], moves.second[first], moves.counts[first])
+    counts: Iterable[int] = shown.counts.tolist()
+    if release.answering is not None:
+        counts = release.answering.pairs(MOVE, shown).estimates()
     return [
-        (Location.of(universe, a), Location.of(universe, b), made)
-        for a, b, made in zip(
-            moves.first[:MOST_MOVES].tolist(),
-            moves.second[:MOST_MOVES].tolist(),
-            moves.counts[:MOST_MOVES].tolist(),
-            strict=True,
-        )
+        (Location.of(universe, a), Location.of(universe, b), estimated(made))
+        for a, b, made in zip(shown.first.tolist(), shown.second.tolist(), counts, strict=True)
     ]
 
 

@@ -169,8 +169,11 @@ def _shapes_text(content: bytes, path: Path) -> str | None:
             return feed.read(named[0]).decode("utf-8-sig")
     except (
         zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError,
-        UnicodeDecodeError,
     ):  # fmt: skip
+        raise UniverseError(f"The {SHAPES_FILE} of {path} can't be read.") from None
+    except ValueError as error:  # of UTF-8, and of zipfile itself where a header lies
+        if isinstance(error, UniverseError):
+            raise
         raise UniverseError(f"The {SHAPES_FILE} of {path} can't be read.") from None
 
 
