@@ -105,6 +105,8 @@ class ExcelSheet:
                 row = next(rows)
             except StopIteration:
                 return
+            except MemoryError:  # no row's fault
+                raise
             except Exception:  # noqa: BLE001, S110  (one row's fault drops one row)
                 pass
             except BaseException as error:
