@@ -104,6 +104,18 @@ def folder():
     pq.write_table(table[half:], "taps/part-2.parquet")
 
 
+def lake():
+    """The taps as a Delta table of three versions."""
+    import deltalake
+
+    unit, _, time, place = (list(column) for column in zip(*VISITS, strict=True))
+    table = pa.table({"card_id": unit, "tapped_at": time, "stop": place})
+    half = len(table) // 2
+    for part in (table[:half], table[half:]):
+        deltalake.write_deltalake("lake/taps", part, mode="append")
+    deltalake.DeltaTable("lake/taps").delete("card_id = '7A21'")
+
+
 def databases():
     """The taps in SQLite and DuckDB files."""
     import sqlite3
@@ -191,6 +203,7 @@ FILES = {
         people,
         points,
         folder,
+        lake,
         databases,
         release,
         timed_release,

@@ -40,7 +40,7 @@ HEIGHT = 12
 _GRID = TimeGrid.parse("1h", "America/Montreal")
 _SEED = 20_260_302
 _PIECE_ROWS, _BLOCK = 16, 512
-_DATABASES = ("postgresql", "sqlite", "duckdb")
+_DATABASES = ("postgresql", "sqlite", "duckdb", "delta", "iceberg")
 
 
 class BreachError(AssertionError):

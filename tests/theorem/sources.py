@@ -5,6 +5,7 @@ A `SourceKind` writes rows to a file, a database or a table in memory and says h
 
 import gzip
 import io
+import shutil
 import sqlite3
 import zipfile
 from collections.abc import Callable, Sequence
@@ -284,6 +285,14 @@ ARROW: dict[str, tuple[Columns, dict[str, Any]]] = {
         )
     },
 }  # fmt: skip
+# The types that tables in lakes have; their times are in microseconds, with a zone in UTC.
+_IN_UTC = {
+    "timestamp us UTC": (
+        Columns(kinds.TEXT, kinds.MICROS, kinds.TEXT, kinds.FLOAT),
+        _types(_STRING, pa.timestamp("us", "UTC"), degrees=_F64),
+    )
+}
+_LAKE_TYPES = ("string", "int64", "float ids", "timestamp us UTC")
 _TEXT_LISTS = Columns(kinds.TEXT, kinds.TEXT, kinds.TEXT, kinds.FLOAT, is_list=True)
 _INT_LISTS = Columns(kinds.INT64, kinds.INT64, kinds.INT64, kinds.FLOAT, is_list=True)
 LISTS: dict[str, tuple[Columns, dict[str, Any]]] = {
@@ -326,6 +335,44 @@ def _parquet_folder(types):
         for number, part in enumerate((rows[:half], rows[half:])):
             pq.write_table(arrow_table(types, part, names), folder / f"{number}.parquet")
         return folder, {}
+
+    return write
+
+
+def _delta(types):
+    """A Delta table: an append of its own for each half, so that there are two files."""
+
+    def write(rows, names, place):
+        import deltalake
+
+        folder = place.folder / "delta"
+        shutil.rmtree(folder, ignore_errors=True)
+        half = len(rows) // 2
+        for part in (rows[:half], rows[half:]):
+            deltalake.write_deltalake(str(folder), arrow_table(types, part, names), mode="append")
+        return f"delta:{folder}", {}
+
+    return write
+
+
+def _iceberg(types):
+    """An Iceberg table in a catalog of its own, in memory; two appends."""
+
+    def write(rows, names, place):
+        from pyiceberg.catalog.memory import InMemoryCatalog
+
+        folder = place.folder / "iceberg"
+        shutil.rmtree(folder, ignore_errors=True)
+        half = len(rows) // 2
+        with closing(InMemoryCatalog("theorem", warehouse=f"file://{folder}")) as catalog:
+            catalog.create_namespace("of")
+            schema = arrow_table(types, rows[:1], names).schema
+            # Python has no date for some of the moments, of which there would be statistics.
+            bare = {"write.metadata.metrics.default": "none"}
+            table = catalog.create_table("of.rows", schema, properties=bare)
+            for part in (rows[:half], rows[half:]):
+                table.append(arrow_table(types, part, names))
+        return f"iceberg:{table.metadata_location}", {}
 
     return write
 
@@ -566,6 +613,10 @@ def _all_sources() -> list[SourceKind]:
         for name, (c, t) in ARROW.items()
         if name in ("string", "int64")
     ]
+    for name in _LAKE_TYPES:
+        columns, types = (ARROW | _IN_UTC)[name]
+        found.append(SourceKind(f"delta:{name}", columns, _delta(types)))
+        found.append(SourceKind(f"iceberg:{name}", columns, _iceberg(types)))
     found += [
         SourceKind(f"polars:{n}", c, _polars(t))
         for n, (c, t) in (ARROW | LISTS).items()

@@ -32,6 +32,7 @@ from tests.theorem.universes import UNIVERSES
 
 FAMILIES = (
     "csv", "excel", "parquet", "arrow", "polars", "pandas", "sqlite", "duckdb", "postgresql",
+    "delta", "iceberg",
 )  # fmt: skip
 PARTS, MANY_PARTS = 4, 12  # of a family's combinations, so that several processes share them
 _REFUSED = 4  # of each reason and family, that the quick form tries

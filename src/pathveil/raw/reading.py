@@ -81,7 +81,8 @@ def read_trajectories(
     Args:
         source: the path of a CSV or Parquet file; a pandas, polars or Arrow table (anything
             with ``__arrow_c_stream__``); or a database: ``postgresql://…``, or the path of a
-            DuckDB or SQLite file (``duckdb:FILE``, ``sqlite:FILE``).
+            DuckDB or SQLite file (``duckdb:FILE``, ``sqlite:FILE``); or a table that keeps its
+            history: ``delta:PLACE``, ``iceberg:NAMESPACE.TABLE``.
         universe: the public universe; or "discover" if there is none, which takes every label
             that occurs. Publishing then spends a share of ε and a δ on naming labels.
         report: called once with what was read and dropped. For the curator's eyes only.
@@ -89,7 +90,8 @@ def read_trajectories(
             ``unit`` (required), ``trajectory``, ``order``, ``location``, ``latitude`` and
             ``longitude``; ``split``, ``time_zone``, ``repeats``, ``time``, ``time_grid``;
             ``max_trajectories_per_unit``, ``keep``, ``keep_seed``, ``unit_text``; ``encoding``,
-            ``time_format`` and ``decimal_comma``; ``query`` and ``table`` of a database.
+            ``time_format`` and ``decimal_comma``; ``query`` and ``table`` of a database;
+            ``snapshot`` of a Delta or Iceberg table.
 
     Raises:
         ParameterError: if a choice or a column is unknown or ambiguous, or no unit column is
@@ -109,9 +111,7 @@ def read(
 ) -> TrajectoryDatabase:
     """`read_trajectories`, by a value that has all choices; ``inspect`` has more to report."""
     check_universe(universe)
-    opened = open_source(
-        source, query=reading.query, table=reading.table, encoding=reading.encoding
-    )
+    opened = open_source(source, **reading.whereabouts)
     plan = ReadingPlan.of(opened, universe, reading)
     plan = plan.inspected() if inspect else plan
     bounded, partitions, locations = attempt(

@@ -14,6 +14,7 @@ from pathveil.core.preparations import DISCOVER
 from pathveil.errors import ParameterError, did_you_mean
 from pathveil.raw.database import check_max_trajectories
 from pathveil.raw.sources.columns import Columns, check_points, choose_columns
+from pathveil.raw.sources.lake_tables import check_snapshot
 from pathveil.raw.sources.notation import Writing
 from pathveil.raw.sources.raw_rows import RawRows, Source
 from pathveil.raw.sources.text_file import DEFAULT_ENCODING, check_encoding
@@ -72,6 +73,8 @@ class Reading:
         query: the rows of a database, a single SELECT. It must choose rows by their own values
             and public ones, never by other units' rows; an order column is required.
         table: a database's table, instead of a query; or the sheet of a workbook.
+        snapshot: an old state of a table that keeps its history: the number of a Delta table's
+            version; the id, a tag or a branch of an Iceberg snapshot. None takes the newest.
     """
 
     unit: str | None
@@ -94,6 +97,7 @@ class Reading:
     decimal_comma: bool = False
     query: str | None = None
     table: str | None = None
+    snapshot: int | str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what can't be used, whatever the source turns out to be."""
@@ -101,6 +105,7 @@ class Reading:
         object.__setattr__(self, "encoding", check_encoding(self.encoding))
         TimeFormat.parse(self.time_format)
         _check_seed(self.keep_seed)
+        check_snapshot(self.snapshot)
         check_max_trajectories(self.max_trajectories_per_unit)
         self.rules(by_point=False)
         check_points(self.latitude, self.longitude, self.location)
@@ -130,6 +135,12 @@ class Reading:
                 "one that has a well-known name."
             )
         return cls(**choices)
+
+    @property
+    def whereabouts(self) -> dict[str, Any]:
+        """What opening a source needs to know, by the names of `open_source`."""
+        names = ("query", "table", "encoding", "snapshot")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def is_split(self) -> bool:

@@ -50,7 +50,8 @@ def publish(
             metavar="INPUT",
             help="CSV (also .gz or .zip), Excel or Parquet file, or a folder or pattern of Parquet "
             "files: one row per visit, or one row per trajectory with a list of locations. Or a "
-            "database: postgresql://…, or a DuckDB or SQLite file.",
+            "database: postgresql://…, or a DuckDB or SQLite file. Or a table: delta:PLACE or "
+            "iceberg:NAMESPACE.TABLE.",
             show_default=False,
         ),
     ],
@@ -161,7 +162,7 @@ def publish(
             "without."
         )
     if counting.master is not None:
-        engines.check_cluster_request(options.query, options.table)
+        engines.check_cluster_request(options.query, options.table, options.snapshot)
     elif charging.dataset is None:
         check_request(source, options.query, options.table)
     else:  # charged before the file is opened, be it only to see what kind of file it is

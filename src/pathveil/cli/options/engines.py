@@ -60,13 +60,15 @@ class EngineOptions:
     master: Master = None
 
 
-def check_cluster_request(query: str | None, table: str | None) -> None:
-    """Refuse what is for databases only.
+def check_cluster_request(query: str | None, table: str | None, snapshot: str | None) -> None:
+    """Refuse what is for databases only, or for tables that are read without a cluster.
 
     Raises:
-        ParameterError: if there is a query or a table.
+        ParameterError: if there is a query, a table or a snapshot.
     """
     from pathveil.errors import ParameterError
+    from pathveil.raw.sources.lake_tables import refuse_snapshot
 
+    refuse_snapshot(snapshot)
     if query is not None or table is not None:
         raise ParameterError("With --master the input names the table: table:NAME.")

@@ -44,6 +44,7 @@ class ReadingOptions:
     decimal_comma: trips.DecimalComma = False
     query: shared.Query = None
     table: shared.Table = None
+    snapshot: shared.Snapshot = None
 
     def reading(
         self, time_grid: "TimeGrid | None", max_trajectories_per_unit: int = 1
@@ -75,6 +76,7 @@ class ReadingOptions:
             decimal_comma=self.decimal_comma,
             query=self.query,
             table=self.table,
+            snapshot=self.snapshot,
         )
 
 

@@ -81,6 +81,17 @@ Table: TypeAlias = Annotated[
     str | None,
     typer.Option(help="For a database: all rows of this table.", rich_help_panel=_DATA),
 ]
+Snapshot: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N|NAME",
+        help="For delta:PLACE and iceberg:NAMESPACE.TABLE: an old state of the table, instead of "
+        "its newest. The number of a Delta table's version, such as 3; or the id, a tag or a "
+        "branch of an Iceberg snapshot. One that is not there is refused before anything is "
+        "charged.",
+        rich_help_panel=_DATA,
+    ),
+]
 TimeZone: TypeAlias = Annotated[
     str,
     typer.Option(

@@ -21,6 +21,7 @@ from pathveil.raw.engines.protocol import TableCounter
 from pathveil.raw.reading import ReadingReport, Report, read
 from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe
 from pathveil.raw.sources.databases.addresses import file_of, named_database
+from pathveil.raw.sources.lake_tables import named_table, refuse_snapshot
 from pathveil.raw.sources.opening import Opened, open_source, parquet_files, refuse_encoding
 from pathveil.raw.sources.raw_rows import Source
 from pathveil.raw.sources.spark_table import SparkTable, is_spark_frame
@@ -164,6 +165,7 @@ class Engine:
         check_universe(universe)
         if is_spark_frame(source):
             refuse_encoding(reading.encoding)
+            refuse_snapshot(reading.snapshot)
             opened: Source = SparkTable(source)
         else:
             opened = _open(source, reading)
@@ -200,6 +202,7 @@ class Engine:
         from pathveil.raw.engines.spark_session import opened_table
 
         refuse_encoding(reading.encoding)
+        refuse_snapshot(reading.snapshot)
         with opened_table(source, self.master, self.spill) as frame:
             table = SparkTable(frame)
             plan = ReadingPlan.of(table, universe, reading)
@@ -208,7 +211,7 @@ class Engine:
 
 
 def _open(source: Any, reading: Reading) -> Source:
-    return open_source(source, query=reading.query, table=reading.table, encoding=reading.encoding)
+    return open_source(source, **reading.whereabouts)
 
 
 def _is_stream(source: str | os.PathLike[str]) -> bool:
@@ -277,6 +280,8 @@ def _weight(source: Any, per_byte: Mapping[str, float]) -> float:
     try:
         if isinstance(source, str) and named_database(source) is not None:
             return 0
+        if lake := named_table(source):
+            return _lake_weight(*lake, per_byte)
         path = Path(source)
         return sum(
             per_byte.get(file.suffix.lower(), per_byte[".csv"]) * file.stat().st_size
@@ -284,6 +289,14 @@ def _weight(source: Any, per_byte: Mapping[str, float]) -> float:
         )
     except (OSError, ValueError, PathveilError):
         return 0  # reading will say what is wrong
+
+
+def _lake_weight(kind: str, place: str, per_byte: Mapping[str, float]) -> float:
+    """That of a Delta table's files in a folder here, of all its versions; else 0: not known."""
+    if kind != "delta" or not Path(place).is_dir():
+        return 0
+    sizes = (file.stat().st_size for file in Path(place).rglob("*.parquet"))
+    return per_byte[".parquet"] * sum(sizes)
 
 
 def _has_duckdb() -> bool:

@@ -1,4 +1,4 @@
-"""Where raw visits come from: CSV and Parquet files, databases, and tables in memory.
+"""Where raw visits come from: files, databases, tables with a history, and tables in memory.
 
 ::
 
@@ -6,7 +6,8 @@
                parquet_file ┐ arrow_columns ─┼─→ raw_rows ─→ encoding ─→ raw.partitioning
                arrow_table ─┤                │   (cells)     (unit_text,   raw.bounding
                pandas_frame ┤                │                text_codes)
-               databases ───┘                │
+               databases ───┤                │
+               lake_tables ─┘                │
     columns: which column plays which role   │
     order_values, text_values: what a cell says
 

@@ -12,6 +12,7 @@ from pathveil.raw.sources.databases.addresses import (
     open_database,
     refuse_query,
 )
+from pathveil.raw.sources.lake_tables import Snapshot, named_table, open_table, refuse_snapshot
 from pathveil.raw.sources.raw_rows import Source
 from pathveil.raw.sources.text_file import DEFAULT_ENCODING, is_zip
 
@@ -27,24 +28,31 @@ def open_source(
     query: str | None = None,
     table: str | None = None,
     encoding: str = DEFAULT_ENCODING,
+    snapshot: Snapshot = None,
 ) -> Source:
     """Open a file, a database or wrap a table. Looks at names and types of columns only.
 
     Args:
         source: the path of a CSV file (also packed), an Excel workbook or a Parquet file, a
-            folder or a pattern of Parquet files, a database, or an object with
-            ``__arrow_c_stream__``.
+            folder or a pattern of Parquet files, a database, a table (``delta:PLACE``,
+            ``iceberg:NAME``), or an object with ``__arrow_c_stream__``.
         query: which rows of a database to read.
         table: the table of a database, instead of a query; or the sheet of a workbook.
         encoding: of a CSV file.
+        snapshot: of a Delta or Iceberg table, if not its newest.
 
     Raises:
         ParameterError: if a database is given without a query or a table, or one of these
-            without a database, or an encoding without a CSV file.
+            without a database, or an encoding without a CSV file, or a snapshot that is not there.
         InputError: if it is none of these, or can't be opened.
     """
     if isinstance(source, Opened):
         return source.source
+    if lake := named_table(source):
+        refuse_query(query, table)
+        refuse_encoding(encoding)
+        return open_table(*lake, snapshot)
+    refuse_snapshot(snapshot)
     if isinstance(source, str | os.PathLike):
         named = named_database(source) if isinstance(source, str) else None
         if named is not None:

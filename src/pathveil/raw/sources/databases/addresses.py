@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pathveil.errors import InputError, ParameterError
 from pathveil.raw.sources.databases.queries import checked_query
+from pathveil.raw.sources.lake_tables import named_table
 
 if TYPE_CHECKING:
     from pathveil.raw.sources.databases.queries import QuerySource
@@ -38,8 +39,8 @@ def named_database(source: str) -> tuple[Kind, str] | None:
     if _ADDRESS.match(source):
         raise InputError(
             "pathveil does not read addresses of that kind; it reads "
-            "postgresql://user@host/database, duckdb:FILE and sqlite:FILE, and CSV, Parquet, "
-            "DuckDB and SQLite files by their path."
+            "postgresql://user@host/database, duckdb:FILE and sqlite:FILE, delta:PLACE and "
+            "iceberg:NAME, and CSV, Parquet, DuckDB and SQLite files by their path."
         )
     if prefix := _PREFIX.match(source):
         return "duckdb" if prefix[1] == "duckdb" else "sqlite", source[prefix.end() :]
@@ -103,13 +104,16 @@ def check_file(path: Path) -> None:
 
 
 def check_request(source: str, query: str | None, table: str | None) -> None:
-    """Refuse what can be refused without asking a database or reading a row.
+    """Refuse what can be refused without asking a database, opening a table or reading a row.
 
     Raises:
         ParameterError: if a database is named without rows to read, or rows without a database.
         InputError: if it is the address of nothing that we read.
     """
     kind = (named_database(source) or [None])[0]
+    if kind is None and file_of(source) is None:
+        refuse_query(query, table)
+        return
     if kind is None:
         try:
             kind = file_kind(Path(source))
@@ -123,7 +127,9 @@ def check_request(source: str, query: str | None, table: str | None) -> None:
 
 
 def file_of(source: str) -> Path | None:
-    """The file that an input names; None for a server."""
+    """The file or folder that an input names; None for a server and for a table of a lake."""
+    if named_table(source) is not None:
+        return None
     kind, address = named_database(source) or (None, source)
     return None if kind == "postgresql" else Path(address)
 

@@ -99,6 +99,30 @@ def _selected(columns: str, query: str) -> str:
     return f"SELECT {columns} FROM (\n{query}\n) AS {_ALIAS}"  # noqa: S608  (the curator's own)
 
 
+def check_ordered(columns: Columns, *, is_list: bool, of: str) -> None:
+    """Refuse what only the order of rows could tell, for a source whose rows have none.
+
+    Args:
+        columns: the columns in use.
+        is_list: whether the location column holds lists.
+        of: what the rows are from, such as "a database".
+
+    Raises:
+        ParameterError: if the location is a list, or visits have no order column.
+    """
+    if columns.location is not None and is_list:
+        raise ParameterError(
+            f"The location column {columns.location[:80]!r} holds lists; from {of}, give "
+            "one row per visit (unnest the list WITH ORDINALITY, and name that column as the "
+            "order)."
+        )
+    if columns.order is None:
+        raise ParameterError(
+            f"{of.capitalize()} returns rows in no order of its own, so the order column is "
+            "required here: name it with order=… or --order-column."
+        )
+
+
 # The rows of a query as a source, whatever the database.
 
 
@@ -161,17 +185,7 @@ class QuerySource:
         """
         import pyarrow as pa
 
-        if columns.location in self._lists:
-            raise ParameterError(
-                f"The location column {columns.location[:80]!r} holds lists; from a database, give "
-                "one row per visit (unnest the list WITH ORDINALITY, and name that column as the "
-                "order)."
-            )
-        if columns.order is None:
-            raise ParameterError(
-                "A database returns rows in no order of its own, so the order column is required "
-                "here: name it with order=… or --order-column."
-            )
+        check_ordered(columns, is_list=columns.location in self._lists, of="a database")
         check_types(pa.schema(list(self._types.items())), columns)
 
     def pieces(self, columns: Columns) -> Iterator[Callable[[], RawRows]]:
