@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
@@ -30,11 +31,12 @@ LOCATED = ("who", "trip", "when", "lat", "lng")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a source may be written: a folder, a PostgreSQL server, a Spark session."""
+    """Where a source may be written: a folder, a server of PostgreSQL or S3, a Spark session."""
 
     folder: Path
     server: Any = None
     session: Any = None
+    store: Any = None
 
 
 @dataclass(frozen=True)
@@ -339,6 +341,40 @@ def _parquet_folder(types):
     return write
 
 
+def _hive(types):
+    """A folder for each unit, named after it, and in it a file for every two rows."""
+
+    def write(rows, names, place):
+        folder = place.folder / "hive"
+        shutil.rmtree(folder, ignore_errors=True)
+        units = {}
+        for row in rows:
+            units.setdefault(row[0], []).append(row[1:])
+        for unit, own in units.items():
+            name = quote(unit, safe="") if unit else "__HIVE_DEFAULT_PARTITION__"
+            below = folder / f"who={name}"
+            below.mkdir(parents=True, exist_ok=True)
+            for at in range(0, len(own), 2):
+                table = arrow_table(types, own[at : at + 2], names[1:])
+                pq.write_table(table, below / f"{unit is None}-{at:06d}.parquet")
+        return folder, {}
+
+    return write
+
+
+def _stored(types):
+    """Two files in an object store."""
+
+    def write(rows, names, place):
+        half = len(rows) // 2
+        for number, part in enumerate((rows[:half], rows[half:])):
+            table = arrow_table(types, part, names)
+            pq.write_table(table, f"city/theorem/{number}.parquet", filesystem=place.store.files)
+        return "s3://city/theorem", {}
+
+    return write
+
+
 def _delta(types):
     """A Delta table: an append of its own for each half, so that there are two files."""
 
@@ -571,6 +607,11 @@ def _spark(types):
     )
 
 
+def _of(name: str, write) -> tuple[Columns, Any]:
+    columns, types = ARROW[name]
+    return columns, write(types)
+
+
 def _all_sources() -> list[SourceKind]:
     found = [
         SourceKind("csv:plain", _BYTES, _csv(b",", b"\n", b"", quoted=False)),
@@ -613,6 +654,8 @@ def _all_sources() -> list[SourceKind]:
         for name, (c, t) in ARROW.items()
         if name in ("string", "int64")
     ]
+    found.append(SourceKind("parquet:string, Hive's folders", *_of("string", _hive)))
+    found.append(SourceKind("s3:string", *_of("string", _stored)))
     for name in _LAKE_TYPES:
         columns, types = (ARROW | _IN_UTC)[name]
         found.append(SourceKind(f"delta:{name}", columns, _delta(types)))

@@ -59,7 +59,8 @@ def place(tmp_path, request):
 
     def made(family):
         server = request.getfixturevalue("server") if family == "postgresql" else None
-        return Place(tmp_path, server)
+        store = request.getfixturevalue("store") if family == "s3" else None
+        return Place(tmp_path, server, store=store)
 
     return made
 
@@ -154,7 +155,7 @@ def test_what_is_refused_is_refused_for_a_stated_reason_whatever_the_rows(family
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(MANY_PARTS))
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*FAMILIES, "s3"])
 def test_the_whole_product(family, part, place, tell):
     """Source × universe × split × keep × engine, and their families × all of these × grid × c."""
     read, _ = product_of(family)

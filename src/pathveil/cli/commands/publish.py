@@ -51,7 +51,7 @@ def publish(
             help="CSV (also .gz or .zip), Excel or Parquet file, or a folder or pattern of Parquet "
             "files: one row per visit, or one row per trajectory with a list of locations. Or a "
             "database: postgresql://…, or a DuckDB or SQLite file. Or a table: delta:PLACE or "
-            "iceberg:NAMESPACE.TABLE.",
+            "iceberg:NAMESPACE.TABLE. Parquet may be in an object store: s3://BUCKET/FOLDER.",
             show_default=False,
         ),
     ],

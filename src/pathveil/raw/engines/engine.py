@@ -22,6 +22,7 @@ from pathveil.raw.reading import ReadingReport, Report, read
 from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe
 from pathveil.raw.sources.databases.addresses import file_of, named_database
 from pathveil.raw.sources.lake_tables import named_table, refuse_snapshot
+from pathveil.raw.sources.object_store import StoredFiles, is_stored
 from pathveil.raw.sources.opening import Opened, open_source, parquet_files, refuse_encoding
 from pathveil.raw.sources.raw_rows import Source
 from pathveil.raw.sources.spark_table import SparkTable, is_spark_frame
@@ -71,7 +72,7 @@ class Engine:
         spill: str | os.PathLike[str] | None = None,
         master: str | None = None,
     ) -> "Engine":
-        """Check the choice, or make it. Opens nothing.
+        """Check the choice, or make it. Opens nothing (of a store, it asks how large files are).
 
         "auto" takes Spark for a Spark DataFrame; DuckDB for Parquet or CSV files that would fill
         half of the machine's memory (24 bytes of memory per byte of Parquet, 4 per byte of CSV),
@@ -282,6 +283,8 @@ def _weight(source: Any, per_byte: Mapping[str, float]) -> float:
             return 0
         if lake := named_table(source):
             return _lake_weight(*lake, per_byte)
+        if isinstance(source, str) and is_stored(source):
+            return per_byte[".parquet"] * StoredFiles.at(source).size
         path = Path(source)
         return sum(
             per_byte.get(file.suffix.lower(), per_byte[".csv"]) * file.stat().st_size

@@ -1,5 +1,6 @@
 """Iceberg tables, through `pyiceberg`: by their name in a catalog, or by a metadata file."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
@@ -121,7 +122,13 @@ def _loaded(place: str) -> Any:
             "Spark (--master)."
         ) from None
     if place.endswith(_METADATA):
-        return pyiceberg.table.StaticTable.from_metadata(place)
+        return pyiceberg.table.StaticTable.from_metadata(place, _store_properties())
     # A catalog in a database is made if it is not there, unless this is said: we only read.
     with closing(pyiceberg.catalog.load_catalog(init_catalog_tables="false")) as catalog:
         return catalog.load_table(place)
+
+
+def _store_properties() -> dict[str, str]:
+    """Where an object store is: a catalog's configuration says it, without one the environment."""
+    said = {"s3.endpoint": "AWS_ENDPOINT_URL", "s3.region": "AWS_REGION"}
+    return {name: os.environ[variable] for name, variable in said.items() if variable in os.environ}

@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pathveil.errors import InputError, ParameterError, PathveilError
@@ -13,12 +13,12 @@ from pathveil.raw.sources.databases.addresses import (
     refuse_query,
 )
 from pathveil.raw.sources.lake_tables import Snapshot, named_table, open_table, refuse_snapshot
+from pathveil.raw.sources.object_store import PARQUET_NAMES, is_data, is_stored, open_stored
 from pathveil.raw.sources.raw_rows import Source
 from pathveil.raw.sources.text_file import DEFAULT_ENCODING, is_zip
 
 _PARQUET_MAGIC = b"PAR1"
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
-_PARQUET_NAMES = (".parquet", ".pq")
 _WILD = "*?["
 
 
@@ -34,8 +34,8 @@ def open_source(
 
     Args:
         source: the path of a CSV file (also packed), an Excel workbook or a Parquet file, a
-            folder or a pattern of Parquet files, a database, a table (``delta:PLACE``,
-            ``iceberg:NAME``), or an object with ``__arrow_c_stream__``.
+            folder or a pattern of Parquet files (``s3://…`` too), a database, a table
+            (``delta:PLACE``, ``iceberg:NAME``), or an object with ``__arrow_c_stream__``.
         query: which rows of a database to read.
         table: the table of a database, instead of a query; or the sheet of a workbook.
         encoding: of a CSV file.
@@ -48,17 +48,11 @@ def open_source(
     """
     if isinstance(source, Opened):
         return source.source
-    if lake := named_table(source):
-        refuse_query(query, table)
-        refuse_encoding(encoding)
-        return open_table(*lake, snapshot)
-    refuse_snapshot(snapshot)
+    if named_table(source) is None:
+        refuse_snapshot(snapshot)
     if isinstance(source, str | os.PathLike):
-        named = named_database(source) if isinstance(source, str) else None
-        if named is not None:
-            refuse_encoding(encoding)
-            return open_database(*named, query, table)
-        return _open_file(Path(source), query, table, encoding)
+        named = _open_named(source, query, table, encoding, snapshot)
+        return _open_file(Path(source), query, table, encoding) if named is None else named
     refuse_query(query, table)
     refuse_encoding(encoding)
     from pathveil.raw.sources.arrow_table import ArrowStream
@@ -94,6 +88,28 @@ def refuse_encoding(encoding: str) -> None:
         )
 
 
+def _open_named(
+    source: str | os.PathLike[str],
+    query: str | None,
+    table: str | None,
+    encoding: str,
+    snapshot: Snapshot,
+) -> Source | None:
+    """What an address or a prefix says what it is; None for the path of a file."""
+    if not isinstance(source, str):
+        return None
+    lake, database = named_table(source), named_database(source)
+    if lake or database or is_stored(source):
+        refuse_encoding(encoding)
+    if database:
+        return open_database(*database, query, table)
+    if lake or is_stored(source):
+        refuse_query(query, table)
+    if lake:
+        return open_table(*lake, snapshot)
+    return open_stored(source) if is_stored(source) else None
+
+
 def _open_file(path: Path, query: str | None, table: str | None, encoding: str) -> Source:
     from pathveil.raw.sources.csv_file import CsvFile
     from pathveil.raw.sources.excel_sheet import ExcelSheet, is_workbook
@@ -103,7 +119,7 @@ def _open_file(path: Path, query: str | None, table: str | None, encoding: str) 
         if several := parquet_files(path):
             refuse_query(query, table)
             refuse_encoding(encoding)
-            return ParquetFiles(several, root=_root_of(path), label=str(path))
+            return ParquetFiles(list(map(str, several)), root=str(_root_of(path)), label=str(path))
         if kind := file_kind(path):
             refuse_encoding(encoding)
             return open_database(kind, os.fspath(path), query, table)
@@ -118,9 +134,9 @@ def _open_file(path: Path, query: str | None, table: str | None, encoding: str) 
             raise InputError(
                 f"{path} is a workbook of an old Excel; save it as .xlsx, Parquet or CSV."
             )
-        if magic == _PARQUET_MAGIC or path.suffix.lower() in _PARQUET_NAMES:
+        if magic == _PARQUET_MAGIC or path.suffix.lower() in PARQUET_NAMES:
             refuse_encoding(encoding)
-            return ParquetFiles([path])
+            return ParquetFiles([str(path)])
         return CsvFile(path, encoding)
     except OSError as error:
         raise InputError(f"Can't read {path}: {error.strerror or 'unknown failure'}.") from None
@@ -139,22 +155,39 @@ def parquet_files(path: Path) -> list[Path]:
         InputError: if there is no Parquet file.
     """
     if path.is_dir():
-        found = [file for ending in _PARQUET_NAMES for file in path.rglob(f"*{ending}")]
-    elif not path.exists() and any(sign in str(path) for sign in _WILD):
-        root = _root_of(path)
-        found = [file for file in root.glob(str(path.relative_to(root))) if file.is_file()]
-    else:
+        return _files_of_folder(path)
+    if path.exists() or not any(sign in str(path) for sign in _WILD):
         return []
     root = _root_of(path)
     found = [
         file
-        for file in found
-        if not any(part.startswith((".", "_")) for part in file.relative_to(root).parts)
+        for file in root.glob(str(path.relative_to(root)))
+        if file.is_file()
+        and not any(part.startswith((".", "_")) for part in file.relative_to(root).parts)
     ]
     if not found:
-        what = "is a folder" if path.is_dir() else "is a pattern"
-        raise InputError(f"{path} {what} without Parquet files; give a file, or such a folder.")
+        raise InputError(
+            f"{path} is a pattern without Parquet files; give a file, or such a folder."
+        )
     return sorted(found)
+
+
+def _files_of_folder(folder: Path) -> list[Path]:
+    """Every Parquet file below a folder; there may be very many."""
+
+    def fail(error: OSError) -> None:  # else a folder that may not be read would look empty
+        raise error
+
+    found: list[list[str]] = []
+    for top, below, names in os.walk(folder, onerror=fail):
+        below[:] = [name for name in below if not name.startswith((".", "_"))]
+        parts = list(Path(top).relative_to(folder).parts)
+        found += [[*parts, name] for name in names if is_data(PurePosixPath(name))]
+    if not found:
+        raise InputError(
+            f"{folder} is a folder without Parquet files; give a file, or such a folder."
+        )
+    return [folder.joinpath(*parts) for parts in sorted(found)]
 
 
 def _root_of(path: Path) -> Path:

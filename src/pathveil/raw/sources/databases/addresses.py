@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pathveil.errors import InputError, ParameterError
 from pathveil.raw.sources.databases.queries import checked_query
 from pathveil.raw.sources.lake_tables import named_table
+from pathveil.raw.sources.object_store import is_stored
 
 if TYPE_CHECKING:
     from pathveil.raw.sources.databases.queries import QuerySource
@@ -36,11 +37,12 @@ def named_database(source: str) -> tuple[Kind, str] | None:
     """
     if _SERVER.match(source):
         return "postgresql", source
-    if _ADDRESS.match(source):
+    if _ADDRESS.match(source) and not is_stored(source):
         raise InputError(
             "pathveil does not read addresses of that kind; it reads "
             "postgresql://user@host/database, duckdb:FILE and sqlite:FILE, delta:PLACE and "
-            "iceberg:NAME, and CSV, Parquet, DuckDB and SQLite files by their path."
+            "iceberg:NAME, Parquet in s3://BUCKET/FOLDER, and CSV, Parquet, DuckDB and SQLite "
+            "files by their path."
         )
     if prefix := _PREFIX.match(source):
         return "duckdb" if prefix[1] == "duckdb" else "sqlite", source[prefix.end() :]
@@ -127,8 +129,8 @@ def check_request(source: str, query: str | None, table: str | None) -> None:
 
 
 def file_of(source: str) -> Path | None:
-    """The file or folder that an input names; None for a server and for a table of a lake."""
-    if named_table(source) is not None:
+    """The file or folder that an input names; None if it is a server, a lake or a store."""
+    if named_table(source) is not None or is_stored(source):
         return None
     kind, address = named_database(source) or (None, source)
     return None if kind == "postgresql" else Path(address)
