@@ -94,7 +94,7 @@ def peeking(parameters, database):
     def adapt(plan, seen):
         exact = gate.measure(database, without_noise(plan), everywhere, Randomness())
         tables = {
-            statistic: replace(exact[statistic], epsilon=table.epsilon)
+            statistic: replace(exact[statistic], noise=table.noise)
             for statistic, table in seen.tables.items()
         }
         return right(plan, replace(seen, tables=tables))

@@ -8,6 +8,7 @@ numbers that draw them are the same in every run. A kind stops when its question
 take their part of the trajectories: each answers only one, and who has answered is lost to others.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +44,9 @@ _IN_EITHER_ORDER = (ORDERED, ORDERED_TRIPLE)
 _OF_VISITORS = {ORDERED: 0.5, ORDERED_TRIPLE: 0.25, TRIP: 0.3, PREFIX: 0.3}
 
 
+ORDER = 9  # a stream of public numbers by which nothing else is drawn
+
+
 class _Listed(NamedTuple):
     """Two locations each, and how many trajectories visit them so, by a noisy table."""
 
@@ -59,26 +63,25 @@ def drawn_queries(seen: Measurements) -> Queries:
         return Queries(np.zeros(0, dtype=np.int8), np.zeros((0, 3), dtype=np.int32))
     visitors = np.maximum(seen[VISITS].counts[seen.candidates].astype(np.float64), 1.0)
     parts = [_of_kind(kind, seen, visitors, total) for kind in QUERY_KINDS]
-    kind = np.concatenate([part.kind for part, _ in parts])
-    locations = np.concatenate([part.locations for part, _ in parts])
-    # The rarest first: they take little from those that many answer.
-    order = np.argsort(np.concatenate([expected for _, expected in parts]), kind="stable")
+    kind = np.concatenate([part.kind for part in parts])
+    locations = np.concatenate([part.locations for part in parts])
+    order = np.argsort(scattered(len(kind), ORDER), kind="stable")
     return Queries(kind[order], locations[order])
 
 
-def _of_kind(
-    kind: int, seen: Measurements, visitors: NDArray[np.float64], total: float
-) -> tuple[Queries, NDArray[np.float64]]:
-    """Questions of one kind until they take their part, without repeats; and how many answer."""
+def _of_kind(kind: int, seen: Measurements, visitors: NDArray[np.float64], total: float) -> Queries:
+    """Questions of one kind until they take their part, without repeats."""
     named, stream = len(visitors), 10 * (kind + 1)
+    three = kind in (TRIPLE, ORDERED_TRIPLE)
+    powers = (1.0, 1.0, 1.0, 0.5) if three else (1.0, 0.5, 0.5, 0.5)
     locations = np.stack(
-        [_by_weight(visitors, 2 * MOST_QUERIES, stream + i) for i in range(3)], axis=1
+        [_by_weight(visitors, 2 * MOST_QUERIES, stream + i, powers) for i in range(3)], axis=1
     )
     expected = visitors[locations[:, 0]] * visitors[locations[:, 1]] / total
     listed = _listed(seen, _LISTED_BY[kind])
     if len(listed.counts):
         # Every other question is a listed one.
-        chosen = _by_weight(listed.counts, MOST_QUERIES, stream + 3)
+        chosen = _by_weight(listed.counts, MOST_QUERIES, stream + 3, powers)
         ends = listed.first[chosen], listed.second[chosen]
         turned = scattered(MOST_QUERIES, stream + 4) < 0.5  # noqa: PLR2004
         turned &= kind in _IN_EITHER_ORDER
@@ -86,7 +89,6 @@ def _of_kind(
         locations[::2, 1] = np.where(turned, ends[0], ends[1])
         expected[::2] = listed.counts[chosen]
     expected *= _OF_VISITORS.get(kind, 1.0)
-    three = kind in (TRIPLE, ORDERED_TRIPLE)
     if three:
         expected *= np.minimum(3.0 * visitors[locations[:, 2]] / total, 1.0)
     found = Queries(np.full(len(locations), kind, dtype=np.int8), locations.astype(np.int32))
@@ -100,7 +102,7 @@ def _of_kind(
     taken = np.cumsum(expected[kept]) > QUERY_SHARES[kind] * QUERIES_TAKE * total
     most = int(np.clip(len(taken) - taken.sum(), FEWEST_QUERIES, MOST_QUERIES))
     kept = kept[:most]
-    return Queries(found.kind[kept], found.locations[kept]), expected[kept]
+    return Queries(found.kind[kept], found.locations[kept])
 
 
 def _listed(seen: Measurements, statistic: Statistic) -> _Listed:
@@ -114,12 +116,16 @@ def _listed(seen: Measurements, statistic: Statistic) -> _Listed:
     return _Listed(first[out], second[out], table.counts[out].astype(np.float64))
 
 
-def _by_weight(weights: NDArray[np.float64], count: int, stream: int) -> NDArray[np.int64]:
-    """Positions: one of four in proportion to the weights, the others to their roots."""
+def _by_weight(
+    weights: NDArray[np.float64], count: int, stream: int, powers: Sequence[float]
+) -> NDArray[np.int64]:
+    """Positions, by turns in proportion to these powers of their weights."""
     place = scattered(count, stream)
     drawn = np.empty(count, dtype=np.int64)
-    for turn, power in enumerate((1.0, 0.5, 0.5, 0.5)):
+    for turn, power in enumerate(powers):
         reached = np.cumsum(weights**power)
-        drawn[turn::4] = np.searchsorted(reached, place[turn::4] * reached[-1], side="right")
+        drawn[turn :: len(powers)] = np.searchsorted(
+            reached, place[turn :: len(powers)] * reached[-1], side="right"
+        )
     positions: NDArray[np.int64] = np.minimum(drawn, len(weights) - 1)
     return positions

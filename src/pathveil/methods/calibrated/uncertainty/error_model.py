@@ -50,7 +50,9 @@ from pathveil.statistics.constants import (
     LEAST_DRAWS,
     LENGTH_DRAWS,
     LOCATION_DRAWS,
+    LOCATION_TAIL,
     MOST_DRAWS,
+    MOVE_TAIL,
     NEGLIGIBLE,
     STEPS_PER_DECADE,
     TOTAL_DRAWS,
@@ -99,6 +101,7 @@ class TableRows:
         *,
         kind: str = ANY,
         is_asked: bool = False,
+        tail: float = 1.0,
     ) -> "TableRows":
         """Quantiles of the true counts that were drawn for each estimate.
 
@@ -108,9 +111,10 @@ class TableRows:
             kind: of question.
             is_asked: whether ``high`` is to hold for questions that people's own trajectories
                 suggest, too: see `_bounds`.
+            tail: so much of what a level allows lies outside.
         """
         estimates, first = np.unique([estimate for estimate, _ in draws], return_index=True)
-        bounds = np.array([_bounds(draws[i][1], is_asked=is_asked) for i in first])
+        bounds = np.array([_bounds(draws[i][1], tail, is_asked=is_asked) for i in first])
         best = np.array([round(float(np.median(draws[i][1]))) for i in first])
         # Larger estimates have no lower bounds, and wider levels no narrower ones; draws are
         # finite, so this is not quite so by itself.
@@ -132,7 +136,7 @@ def tabulate(parts: Sequence[TableRows]) -> ErrorTable:
     )
 
 
-def _bounds(true: NDArray[np.float64], *, is_asked: bool = False) -> NDArray[np.int64]:
+def _bounds(true: NDArray[np.float64], tail: float, *, is_asked: bool) -> NDArray[np.int64]:
     """Low and high for each level, shape (levels, 2): quantiles with as much on either side.
 
     People ask for what many do. Of questions that a random trajectory suggests, one with a true
@@ -145,9 +149,9 @@ def _bounds(true: NDArray[np.float64], *, is_asked: bool = False) -> NDArray[np.
     reached = np.cumsum(ordered) if is_asked else np.arange(1.0, len(ordered) + 1)
     bounds = np.zeros((len(LEVELS), 2), dtype=np.int64)
     for row, per_cent in enumerate(LEVELS):
-        tail = (100 - per_cent) / 200 * (ASKED_TAIL if is_asked else 1.0)
-        low = ordered[int(tail * len(ordered))]
-        last = np.searchsorted(reached, (1.0 - tail) * reached[-1])
+        outside = tail * (100 - per_cent) / 200
+        low = ordered[int(outside * len(ordered))]
+        last = np.searchsorted(reached, (1.0 - outside) * reached[-1])
         bounds[row] = np.floor(low), np.ceil(ordered[min(last, len(ordered) - 1)])
     return bounds
 
@@ -168,7 +172,9 @@ def single_location_rows(
     prior = PopularityPrior.fit(noisy, visits.noise)
     within = np.maximum(prior.draw(noisy, times, draw), 0.0)
     true = within + _beyond_the_cap(evidence, within, draw)
-    rows = [TableRows.of(1, _by_size(np.repeat(estimates, times), true.ravel()))]
+    rows = [
+        TableRows.of(1, _by_size(np.repeat(estimates, times), true.ravel()), tail=LOCATION_TAIL)
+    ]
     unnamed = within[estimates == 0].ravel()
     share = float(estimates.sum()) / max(float(released.weights.sum()) * size, 1.0)
     if np.any(unnamed >= 1):
@@ -265,14 +271,15 @@ def validated_rows(
         drawn: _Draws = [
             (size, found.draw(query, size, CONJUNCTION_DRAWS, _again(draw, seed))) for size in sizes
         ]
-        rows.append(TableRows.of(locations, drawn, kind=kind, is_asked=True))
+        tail = MOVE_TAIL if kind == MOVE else ASKED_TAIL
+        rows.append(TableRows.of(locations, drawn, kind=kind, is_asked=True, tail=tail))
         if query == validation.PREFIX:
-            rows.append(TableRows.of(1, drawn, kind=PREFIX, is_asked=True))
+            rows.append(TableRows.of(1, drawn, kind=PREFIX, is_asked=True, tail=ASKED_TAIL))
         for more, spread in enumerate(hidden if query == validation.TRIPLE else (), start=4):
             if spread < NEGLIGIBLE:
                 break
             moved = [(size, np.maximum(true + spread * noise, 0.0)) for size, true in drawn]
-            rows.append(TableRows.of(more, moved, is_asked=True))
+            rows.append(TableRows.of(more, moved, is_asked=True, tail=ASKED_TAIL))
     return rows
 
 

@@ -101,12 +101,12 @@ class Validated:
 
     Attributes:
         chances: float64, shape (kinds, points of `GRID`); each row sums to 1.
-        shape: float64; how likely G is in each of `_PARTS` parts of its distribution.
+        shapes: float64, shape (kinds, `_PARTS`); how likely G is in each part of its distribution.
         told: the kinds with enough questions that stand out of the noise.
     """
 
     chances: NDArray[np.float64]
-    shape: NDArray[np.float64]
+    shapes: NDArray[np.float64]
     told: frozenset[int]
 
     @classmethod
@@ -133,10 +133,12 @@ class Validated:
         weighed *= WORTH_OF_QUERY
         chances = np.exp(weighed - weighed.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
-        shape = _shape(chances.argmax(axis=1)[seen.kinds], seen, noise)
+        shapes = np.array(
+            [_shape(chances[kind].argmax(), kind, seen, noise) for kind in QUERY_KINDS]
+        )
         out = np.bincount(kinds[released >= noise.scale], minlength=len(QUERY_KINDS))
         told = (kind for kind in QUERY_KINDS if out[kind] >= ENOUGH_QUERIES)
-        return cls(chances, shape, frozenset(told))
+        return cls(chances, shapes, frozenset(told))
 
     def draw(
         self, kind: int, size: float, times: int, draw: np.random.Generator
@@ -144,9 +146,14 @@ class Validated:
         """True counts of questions of a kind that were answered by ``size``."""
         reached = np.cumsum(self.chances[kind])
         which = np.searchsorted(reached, draw.random(times) * reached[-1])
-        part = np.searchsorted(np.cumsum(self.shape), draw.random(times))
-        place = np.minimum(part, _PARTS - 1) + draw.random(times)
-        logs = GRID.biases[which] + _logs(GRID.deviations(size, which), place)
+        part = np.searchsorted(np.cumsum(self.shapes[kind]), draw.random(times))
+        part = np.minimum(part, _PARTS - 1)
+        logs = GRID.biases[which] + _logs(GRID.deviations(size, which), part + draw.random(times))
+        # If much more than its share is in the first part, that goes down to nobody: what the
+        # synthesis invented.
+        excess = 1.0 - 1.5 / _PARTS / self.shapes[kind][0]
+        invented = (part == 0) & (draw.random(times) < excess)
+        logs += np.where(invented, np.log(draw.random(times)), 0.0)
         drawn: NDArray[np.float64] = (size + GRID.missing[which]) * np.exp(logs)
         return drawn
 
@@ -241,17 +248,20 @@ def _summed(fits: NDArray[np.float64], seen: _Seen, kind: int) -> NDArray[np.flo
     return result
 
 
-def _shape(which: NDArray[np.int64], seen: _Seen, noise: Noise) -> NDArray[np.float64]:
-    """Where true counts lie in the distribution of G, by EM."""
-    places = np.broadcast_to(_MIDDLES * _PARTS, (len(which), _PARTS))
-    spread = GRID.deviations(seen.sizes, which)
-    means = (seen.sizes + GRID.missing[which]) * np.exp(GRID.biases[which])
+def _shape(point: np.intp, kind: int, seen: _Seen, noise: Noise) -> NDArray[np.float64]:
+    """Where the true counts of a kind lie in the distribution of G, by EM."""
+    rows = seen.kinds == kind
+    sizes, times = seen.sizes[rows], seen.times[rows]
+    spread = GRID.deviations(sizes, np.full(len(sizes), point))
+    places = np.broadcast_to(_MIDDLES * _PARTS, (len(sizes), _PARTS))
+    means = (sizes + GRID.missing[point]) * np.exp(GRID.biases[point])
     true = means[:, None] * np.exp(_logs(spread[:, None], places))
-    likely = noise.weight(seen.noisy[:, None] - true) + _UNLIKELY
+    true[:, 0] /= 2.0
+    likely = noise.weight(seen.noisy[rows][:, None] - true) + _UNLIKELY
     shape: NDArray[np.float64] = np.full(_PARTS, 1.0 / _PARTS)
     for _ in range(SHAPE_ROUNDS):
         each = likely * shape
-        each *= (seen.times / each.sum(axis=1))[:, None]
+        each *= (times / each.sum(axis=1))[:, None]
         shape = each.sum(axis=0) + SHAPE_PRIOR / _PARTS
         shape /= shape.sum()
     return shape
