@@ -305,8 +305,10 @@ SHAPE_ROUNDS: Final = 40
 # with an error of its own. By experiment, on mibici and nycflights13.
 ASKED_TAIL: Final = 0.5
 LOCATION_TAIL: Final = 0.7  # the same of single locations
-# The same of moves: they are counted as often as they are made, the questions count who makes them.
+# The same of moves, and a factor more or less: they are counted as often as they are made, and the
+# questions count who makes them. By experiment, on msnbc and mibici.
 MOVE_TAIL: Final = 0.2
+MOVE_SPREAD: Final = 0.2
 # Draws of true counts.
 LOCATION_DRAWS: Final = 200_000  # of single locations in all; then the fewest and most for one
 LEAST_DRAWS: Final = 20

@@ -52,6 +52,7 @@ from pathveil.statistics.constants import (
     LOCATION_DRAWS,
     LOCATION_TAIL,
     MOST_DRAWS,
+    MOVE_SPREAD,
     MOVE_TAIL,
     NEGLIGIBLE,
     STEPS_PER_DECADE,
@@ -271,7 +272,10 @@ def validated_rows(
         drawn: _Draws = [
             (size, found.draw(query, size, CONJUNCTION_DRAWS, _again(draw, seed))) for size in sizes
         ]
-        tail = MOVE_TAIL if kind == MOVE else ASKED_TAIL
+        tail = ASKED_TAIL
+        if kind == MOVE:
+            tail, more_or_less = MOVE_TAIL, np.exp(MOVE_SPREAD * noise)
+            drawn = [(size, true * more_or_less) for size, true in drawn]
         rows.append(TableRows.of(locations, drawn, kind=kind, is_asked=True, tail=tail))
         if query == validation.PREFIX:
             rows.append(TableRows.of(1, drawn, kind=PREFIX, is_asked=True, tail=ASKED_TAIL))
