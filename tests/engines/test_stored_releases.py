@@ -34,17 +34,17 @@ STORED = {
     "full, by zones": ({"method": "full", "taxonomy": ZONES}, "fc574cb0fe83caa03fb56006"),
     "full, height chosen": ({"method": "full", **AUTO}, "fce6ae33aa759bb83e725094"),
     "full, labels discovered": ({"method": "full", **DISCOVER}, "58c34246983250b659b3f5a0"),
-    "calibrated": ({"method": "calibrated"}, "6c079e2acdf1252e2b4134bc"),
-    "calibrated, trips": ({"method": "calibrated", **TRIPS}, "ac045ea1e48c164b42271c6b"),
+    "calibrated": ({"method": "calibrated"}, "5178b2c8740b9100715433e2"),
+    "calibrated, trips": ({"method": "calibrated", **TRIPS}, "0ae1d69a9416b211c82c545c"),
     "calibrated, many cells": (
         {"method": "calibrated", "epsilon": "60"},
-        "adead1c383a145e29530c4d6",
+        "6cde4b9344c5aaceee47c9d4",
     ),
-    "calibrated, with times": ({"method": "calibrated", **FINE_TIMES}, "f5e99a38954b6b1e4b9942e6"),
-    "calibrated, height chosen": ({"method": "calibrated", **AUTO}, "c39c58bfbe4173c8c829c7c6"),
+    "calibrated, with times": ({"method": "calibrated", **FINE_TIMES}, "fa2033e4689e11d1976b2108"),
+    "calibrated, height chosen": ({"method": "calibrated", **AUTO}, "c9a66d5c160020c32cc0e1d9"),
     "calibrated, labels discovered": (
         {"method": "calibrated", **DISCOVER},
-        "969d164331a02b650c879d3a",
+        "23d154279969d80bc22bea02",
     ),
 }
 # The synthesis of `calibrated` computes with floats. A processor whose exponentials differ in the

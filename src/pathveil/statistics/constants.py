@@ -296,7 +296,7 @@ FLOORS: Final = np.array([0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5])
 SPREADS: Final = np.array([3.0, 6.0, 12.0, 24.0])
 BORROWED_KINDS: Final = 0.1
 # A kind is told by questions if so many have a released answer as large as the noise.
-ENOUGH_QUERIES: Final = 10
+ENOUGH_QUERIES: Final = 20
 # Questions with a location in common err together: each counts as so much of one by itself.
 WORTH_OF_QUERY: Final = 0.5
 SHAPE_PRIOR: Final = 30.0
