@@ -13,7 +13,9 @@ from pathveil import TimeGrid, Universe, publish, read_trajectories
 from pathveil.errors import ParameterError
 from pathveil.gate import add_noise, grow_hierarchy
 from pathveil.raw.engines import batches, duckdb_counter
+from pathveil.raw.engines.request import Request
 from pathveil.raw.engines.run_files import RunFiles
+from pathveil.raw.reading_plan import Reading
 from pathveil.universe.taxonomy import Taxonomy
 
 MADE_UP = inputs.made_up()
@@ -206,3 +208,39 @@ def test_an_engine_that_is_not_there():
         publish(database, epsilon="1", height=3, engine="duckdb")
     with pytest.raises(ParameterError, match="universe"):
         publish(given.table, epsilon="1", height=3)
+
+
+PASSES = {
+    "tables": ({"method": "calibrated"}, 10),
+    "a tree": ({"method": "full"}, 6),
+    "a tree of a height that is chosen": ({"method": "full", "height": "auto"}, 21),
+    "tables over labels that are discovered": ({"method": "calibrated", **DISCOVER}, 11),
+}
+
+
+@pytest.mark.parametrize("kind", PASSES)
+def test_no_more_passes_are_made_than_were_told(kind, monkeypatch):
+    given, (choices, told) = MADE_UP["trips"], PASSES[kind]
+    passes, count = [], duckdb_counter.DuckDbCounter.count_tables
+    monkeypatch.setattr(
+        duckdb_counter.DuckDbCounter,
+        "count_tables",
+        lambda self, tables: passes.append(tables) or count(self, tables),
+    )
+    reading = Reading.of(given.reading)
+    asked = {"epsilon": "100", "height": 6, **choices, "universe": given.universe} | choices
+    universe = asked.pop("universe")
+    request = Request.choose(given.table, universe, reading, engine="duckdb", **asked)
+    words = request.engine.needs(request.source, request.parameters)
+    assert f"at most {told} times, uses about 2GB" in words
+    released(given.table, given, "duckdb", **choices)
+    assert 3 <= len(passes) <= told
+
+
+def test_what_is_spilled_is_told_before_it_is(tmp_path):
+    given = MADE_UP["trips"]
+    (tmp_path / "rows.csv").write_bytes(bytes(8 * 10**6))
+    reading, choices = Reading.of(given.reading), {"epsilon": "1", "engine": "duckdb"}
+    request = Request.choose(tmp_path / "rows.csv", given.universe, reading, **choices)
+    said = request.engine.needs(request.source, request.parameters)
+    assert said.endswith("uses about 2GB of memory and spills 1 to 8 MB, encrypted")

@@ -68,6 +68,15 @@ class Method:
             return [*MeasurementPlan.of(parameters).lines()]
         return tree_lines(parameters)
 
+    def passes(self, parameters: "Parameters") -> int:
+        """How often all trajectories are gone through at most, once they are read and bounded."""
+        from pathveil.statistics.measurement_plan import MeasurementPlan
+
+        if not self.has_tables:
+            return parameters.height + len(parameters.preparations)
+        stages = list(MeasurementPlan.of(parameters).stages())
+        return len(stages) + len(parameters.preparations)
+
 
 def method_words(name: str, height: int | str, purpose: str) -> str:
     """A method as pages name it: with its height, or what it was planned for."""

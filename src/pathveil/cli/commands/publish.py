@@ -237,7 +237,8 @@ def _say_choices(request: "Request") -> None:
     known = "unknown" if parameters.universe_is_open else f"{parameters.universe_size:,}"
     say_step(
         f"Public choices: ε = {parameters.budget}, method {method}, "
-        f"|L| = {known}, c = {parameters.max_trajectories_per_unit}; engine {request.engine.name}."
+        f"|L| = {known}, c = {parameters.max_trajectories_per_unit}; "
+        f"{request.engine.needs(request.source, parameters)}."
     )
 
 

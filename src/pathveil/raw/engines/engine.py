@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError, PathveilError, did_you_mean
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.batch_counter import BatchCounter
@@ -40,9 +41,10 @@ _BYTES_PER_BYTE: Final = {
     ".parquet": 24, ".pq": 24, ".csv": 4, ".gz": 40, ".zip": 40, ".xlsx": 40,
 }  # fmt: skip
 _SHARE: Final = 0.5  # of the machine's memory
-# Bytes that DuckDB spills per byte of the files at least, if some columns are not used. With all of
-# them used it was 5.8 for Parquet and 0.95 for CSV.
+# Bytes that DuckDB spills per byte of the files at least, if some columns are not used; and with
+# all of them used, as it was measured.
 _SPILLED_PER_BYTE: Final = {".parquet": 0.5, ".pq": 0.5, ".csv": 0.125}
+_SPILLED_AT_MOST: Final = {".parquet": 6.0, ".pq": 6.0, ".csv": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,22 @@ class Engine:
         if name != MEMORY:
             _check_spill(name, None if spill is None else Path(spill), source)
         return cls(name, memory, spill, master)
+
+    def needs(self, source: Any, parameters: Parameters) -> str:
+        """What a run will take, in words, before anything is charged or opened.
+
+        It looks at public parameters and the size of the files.
+        """
+        passes = parameters.how.passes(parameters)
+        if self.name == MEMORY or is_read(source):
+            return f"engine {self.name}"
+        said = f"engine {self.name}, which goes through the trajectories at most {passes} times"
+        if self.name != DUCKDB:
+            return said
+        least = _weight(source, _SPILLED_PER_BYTE) / 10**6
+        most = _weight(source, _SPILLED_AT_MOST) / 10**6
+        spills = f" and spills {least:,.0f} to {most:,.0f} MB, encrypted" if most >= 1 else ""
+        return f"{said}, uses about {self.memory} of memory{spills}"
 
     @contextmanager
     def open(
