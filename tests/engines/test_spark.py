@@ -21,6 +21,8 @@ from tests.engines.conftest import in_spark
 from tests.engines.inputs import Input
 from tests.engines.test_counting import check_every_level, runs
 from tests.engines.test_every_engine import (
+    CHOICES,
+    CHOSEN,
     MADE_UP,
     TIMED,
     real,
@@ -52,9 +54,31 @@ def frame_of(session, table):
 def test_spark_releases_what_memory_releases(cluster, name):
     given = MADE_UP[name]
     frame = frame_of(cluster.session, given.table)
-    for method in ("basic", "full"):
+    for method in ("full", "calibrated"):  # "basic" grows the tree of "full"
         expected = released(given.table, given, "memory", method)
         assert released(frame, given, "auto", method) == expected
+
+
+@pytest.mark.parametrize(("name", "choice"), CHOSEN)
+def test_spark_does_all_that_memory_does(cluster, name, choice):
+    given = MADE_UP[name]
+    frame = frame_of(cluster.session, given.table)
+    expected = released(given.table, given, "memory", **CHOICES[choice])
+    assert released(frame, given, "spark", **CHOICES[choice]) == expected
+
+
+@pytest.mark.parametrize("partitions", [1, 17])
+def test_the_number_of_partitions_changes_nothing(cluster, partitions):
+    given = MADE_UP["times"]
+    expected = released(given.table, given, "memory", "calibrated")
+    setting = "spark.sql.shuffle.partitions"
+    before = cluster.session.conf.get(setting)
+    cluster.session.conf.set(setting, partitions)
+    try:
+        frame = cluster.session.createDataFrame(given.table).repartition(partitions)
+        assert released(frame, given, "spark", "calibrated") == expected
+    finally:
+        cluster.session.conf.set(setting, before)
 
 
 def check_parquet(cluster, given, methods):
@@ -197,21 +221,25 @@ def test_a_failure_on_a_worker_is_told_in_our_words(cluster):
     assert cluster.session.catalog.listTables() == []
 
 
-def test_a_worker_that_is_killed_half_way_changes_nothing(cluster):
+KILLED = [("full", 2), *(("calibrated", stage) for stage in (1, 2, 3, 4, 6))]
+
+
+@pytest.mark.parametrize(("method", "stage"), KILLED)
+def test_a_worker_that_is_killed_after_any_stage_changes_nothing(cluster, method, stage):
     given = MADE_UP["week"]
-    expected = released(given.table, given, "memory")
+    expected = released(given.table, given, "memory", method)
     frame = frame_of(cluster.session, given.table)
     killed = []
 
-    def kill(level, _height):
-        if level == 2:
-            victim = cluster.workers()[0]
+    def kill(done, _all):
+        if done == stage:
+            victim = next(worker for worker in cluster.workers() if worker.poll() is None)
             threading.Thread(target=cluster.kill, args=[victim]).start()
             killed.append(victim)
             time.sleep(0.5)
 
     try:
-        assert released(frame, given, "spark", progress=kill) == expected
+        assert released(frame, given, "spark", method, progress=kill) == expected
         assert killed[0].wait(30) != 0
     finally:
         cluster.add_worker()
