@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 import pathveil as pv
+from pathveil.core.budget import Budget
 from pathveil.promise.certificate import Certificate
 from pathveil.promise.registry_entry import Publisher, registry_entry, yaml_text
 
@@ -60,6 +61,16 @@ def test_every_field_of_the_most_complete_tier_is_filled_in():
     found = entry({"sector": "Government", "url": "x"})["deployment"]
     for name, group in groups.items():
         assert set(group["properties"]) - set(found[name]) <= left_out
+
+
+def test_a_budget_in_rho_is_told_in_all_three():
+    budget = Budget.choose(None, rho="0.015", delta="1e-9")
+    made = entry(epsilon=budget, rho="0.015", delta="1e-9", method="calibrated", height=None)
+    VALIDATOR.validate(made)
+    told = made["deployment"]["privacy_loss"]["privacy_parameters"]
+    assert Fraction(told["rho"]) >= Fraction(15, 1000)
+    assert Fraction(told["delta"]) >= Fraction(1, 10**9)
+    assert made["deployment"]["dp_variant"]["variant_name"] == "Approximate DP"
 
 
 @pytest.mark.parametrize("epsilon", ["1", "1/3", "0.1", "2/7", "0.7"])

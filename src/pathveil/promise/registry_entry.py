@@ -149,6 +149,8 @@ def _privacy_loss(certificate: Certificate) -> dict[str, object]:
     parameters = certificate.privacy_loss.privacy_parameters
     exact, delta = Fraction(parameters.epsilon), Fraction(parameters.delta)
     losses = {"epsilon": _not_less(exact)} | ({"delta": _not_less(delta)} if delta else {})
+    if certificate.is_in_rho:  # else it is a part of the loss only, and stands in the details
+        losses["rho"] = _not_less(certificate.rho)
     return {
         "privacy_unit": certificate.privacy_loss.privacy_unit,
         "privacy_unit_details": (
