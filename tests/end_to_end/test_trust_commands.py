@@ -94,7 +94,7 @@ def test_the_audit_passes_and_says_what_it_did(pathveil):
     assert facts["passed"] is True
     assert facts["false_alarm_probability"] == 1e-6
     assert facts["versions"]["pathveil"]
-    assert len(facts["parts"]) == 7
+    assert len(facts["parts"]) == 8
     assert facts["tests"] == sum(part["tests"] for part in facts["parts"]) > 2000
     for part in facts["parts"]:
         assert all(line["lower_bound"] <= 8 for line in part["lines"])

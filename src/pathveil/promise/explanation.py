@@ -1,5 +1,6 @@
 """The certificate in plain words: what a release promises, to whom, and what it does not."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -338,10 +339,10 @@ def _planned(certificate: Certificate) -> Iterator[str]:
 
 
 def _shares(certificate: Certificate) -> Iterator[tuple[str, ...]]:
-    """One row per measurement; neighbours with the same figures share one."""
+    """One row per measurement; levels of a tree with the same figures share one."""
     epsilon = Fraction(certificate.privacy_loss.privacy_parameters.epsilon)
     is_mixed = certificate.rho and not certificate.is_in_rho
-    for (share, sensitivity, noise, symbol), group in groupby(
+    for (share, sensitivity, noise, symbol, _), group in groupby(
         certificate.accounting.budget, _figures
     ):
         total = epsilon if symbol == "ε" else certificate.rho
@@ -361,12 +362,16 @@ def _with_words(name: str) -> str:
     return f"{name}: {counted[name]}" if name in counted else name
 
 
-def _figures(line: BudgetLine) -> tuple[Fraction, int, int, str]:
-    """The share, the change by one unit, the noise (b of Laplace, σ of Gaussian), and of what."""
+def _figures(line: BudgetLine) -> tuple[Fraction, int, int, str, str]:
+    """The share, the change by one unit, the noise (b of Laplace, σ of Gaussian), and of what.
+
+    Levels of a tree are the same but for their number; other tables have a row each.
+    """
     share, noise = Fraction(line.rho or line.epsilon or 0), line.noise
+    what = re.sub(r"\d+", "", line.measurement)
     if isinstance(noise, Gaussian):
-        return share, line.sensitivity, ceil(noise.deviation), "ρ"
-    return share, line.sensitivity, ceil(line.sensitivity / share), "ε"
+        return share, line.sensitivity, ceil(noise.deviation), "ρ", what
+    return share, line.sensitivity, ceil(line.sensitivity / share), "ε", what
 
 
 def _choices(certificate: Certificate) -> Passage:
