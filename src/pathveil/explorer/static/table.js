@@ -27,11 +27,28 @@ export function table({ caption, columns, rows, download, sorted, empty = "Nothi
       if (columns[i].key === key && !columns[i].plain) cell.setAttribute("aria-sort", direction);
       else cell.removeAttribute("aria-sort");
     });
-    fill(body, ordered.map((row) => el("tr", {}, columns.map((column) => cellOf(column, row)))));
+    fill(body, ordered.map((row) => el("tr", { class: isNoise(row) ? "noise" : undefined }, columns.map((column) => cellOf(column, row)))));
   }
 
   draw();
   return el("div", {}, scrolling(caption, whole), download && downloads(download));
+}
+
+/** Whether a figure can't be told from noise. */
+export const isNoise = (row) => row.mark === "noise";
+
+/** The column of a figure; if the release tells how far it is off, at the pointer its interval. */
+export function figureColumns(title, facts) {
+  if (!facts.has_intervals) return [{ key: "count", title, numeric: true }];
+  const about = (row) => (row.low === null ? undefined : `90%: ${number(row.low)} to ${number(row.high)}, ${row.mark}`);
+  return [{ key: "count", title, numeric: true, show: (row) => el("span", { title: about(row) }, number(row.best ?? row.count)) }];
+}
+
+/** What stands below such a table: how many rows are dimmed, and by which rule. */
+export function ruleWords(rows, rule, facts) {
+  if (!facts.has_intervals || !rows.some((row) => row.mark)) return "";
+  const dimmed = rows.filter(isNoise).length;
+  return el("p", { class: "quiet" }, `${number(dimmed)} of ${number(rows.length)} can't be told from noise${dimmed ? " and are dimmed" : ""}. Marks: ${rule}.`);
 }
 
 /** What may be wider than the screen; it can be reached and scrolled by keyboard. */

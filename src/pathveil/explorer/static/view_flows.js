@@ -5,7 +5,7 @@ import { el, field, fill, number, place, text } from "./dom.js";
 import { hours } from "./hours.js";
 import { map } from "./map.js";
 import { keep } from "./router.js";
-import { downloads, scrolling, table } from "./table.js";
+import { downloads, figureColumns, ruleWords, scrolling, table } from "./table.js";
 
 const LINES = 60;
 const ZONES = 40;
@@ -63,7 +63,7 @@ export async function flows(body, parameters, facts) {
         drawn && !wanted.of && wanted.draw === "zones" ? asking[3]("/flows/zones", { kind: from, during, limit: ZONES }) : null,
       ]);
       show(listed, of, zones);
-      fill(pairs, of ? catchment(of, wanted, csv, () => pick(of.label)) : [el("h2", {}, "Largest flows"), pairTable(listed.rows.slice(0, 12), wanted, csv)]);
+      fill(pairs, of ? catchment(of, wanted, csv, () => pick(of.label)) : [el("h2", {}, "Largest flows"), pairTable(listed.rows.slice(0, 12), wanted, facts), ruleWords(listed.rows.slice(0, 12), listed.rule, facts)]);
       fill(cells, el("h2", {}, "Origin and destination"), heat(matrix), downloads(csv("/flows/matrix", { kind: from, during, n: wanted.n })));
     } catch (error) {
       fill(cells, el("p", { class: "error" }, error.message));
@@ -114,15 +114,15 @@ function catchment(of, wanted, csv, leave) {
   ];
 }
 
-function pairTable(rows, wanted, csv) {
+function pairTable(rows, wanted, facts) {
   return table({
     caption: "Between different locations",
     columns: [
       { key: "origin", title: "From", show: (row) => place(row.origin, row.origin_name) },
       { key: "destination", title: "To", show: (row) => place(row.destination, row.destination_name) },
-      { key: "count", title: wanted.kind === "steps" ? "Steps" : "Trajectories", numeric: true },
+      ...figureColumns(wanted.kind === "steps" ? "Steps" : "Trajectories", facts),
     ],
-    rows, sorted: ["count", "descending"], download: csv("/flows", { kind: wanted.kind, during: wanted.during, limit: 1000 }),
+    rows, sorted: ["count", "descending"], download: facts.csv("/flows", { kind: wanted.kind, during: wanted.during, limit: 1000 }),
     empty: "No trajectory leads from one location to another.",
   });
 }

@@ -4,7 +4,7 @@ import { combobox } from "./combobox.js";
 import { el, field, fill, number, sequence } from "./dom.js";
 import { hours } from "./hours.js";
 import { keep } from "./router.js";
-import { bars, table } from "./table.js";
+import { bars, figureColumns, ruleWords, table } from "./table.js";
 
 export async function patterns(body, parameters, facts) {
   const { asker, csv } = facts;
@@ -64,12 +64,12 @@ export async function patterns(body, parameters, facts) {
         { key: "rank", title: "Rank", numeric: true },
         { key: "locations", title: "Locations", show: (row) => sequence(row.locations, row.names) },
         { key: "length", title: "Length", numeric: true },
-        { key: "count", title: "Trajectories", numeric: true },
+        ...figureColumns("Trajectories", facts),
         { key: "bar", title: "", plain: true, show: (row) => bars(row.count / most) },
       ],
       rows: found.rows, sorted: ["rank", "ascending"], download: csv("/patterns", wanted),
       empty: "No pattern passes these filters.",
-    }), found.complete_from ? el("p", { class: "quiet" }, `Patterns that fewer than ${number(found.complete_from)} trajectories follow may be missing here.`) : "");
+    }), ruleWords(found.rows, found.rule, facts), found.complete_from ? el("p", { class: "quiet" }, `Patterns that fewer than ${number(found.complete_from)} trajectories follow may be missing here.`) : "");
   }
 
   await answer();
