@@ -89,8 +89,8 @@ def run_on_copy(folder, change):
     assert text.count(old) == 1
     source.write_text(text.replace(old, new), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", "-p", "no:xdist",
-         *TESTS],
+        [sys.executable, "-m", "pytest", "-qx", "-m", "not long", "-p", "no:cacheprovider",
+         "-p", "no:xdist", *TESTS],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(folder)},
         capture_output=True,
