@@ -2,8 +2,10 @@
 
 Started with the shim (`faults_shim.c`) before libc. It publishes everything that it will be asked
 for once, so that all is imported and compiled, and then forks for every trial: a child chooses the
-call that fails and runs the real command line. Nothing of pathveil's inside is called; an injected
-breach (`BREACHES`) replaces a part of it in a child, to see whether the trials would notice.
+call that fails and runs the real command line. A task that holds is run as far as the charge and
+waits there; it forks for each of the tasks that follow, so that a trial of what comes after the
+charge need not run what comes before. Nothing of pathveil's inside is called; an injected breach
+(`BREACHES`) replaces a part of it in a child, to see whether the trials would notice.
 """
 
 import ctypes
@@ -15,22 +17,35 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 PATIENCE = 120  # seconds; one takes less than one, on a machine that does nothing else
 HUNG = -99
+HELD = "held"
+SHIM = ctypes.CDLL(None)
 
 
 def serve() -> None:
     """Read tasks, a line of JSON each; answer each with a line."""
+    SHIM.faults_arm.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_int, ctypes.c_int]
+    SHIM.faults_counted.restype = SHIM.faults_failed.restype = ctypes.c_long
     warm_up = json.loads(sys.stdin.readline())
     answers = os.fdopen(os.dup(1), "w")
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     _warm_up(warm_up)
     print("ready", file=answers, flush=True)
-    for line in sys.stdin:
-        print(json.dumps(_tried(json.loads(line))), file=answers, flush=True)
+    for task in iter(_next_task, None):
+        answer, writing = _forked(task)
+        if answer is None:
+            _try(task, writing, answers)
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+def _next_task() -> dict[str, Any] | None:
+    """None if there is no more, or whoever is held shall end."""
+    task: dict[str, Any] | None = json.loads(sys.stdin.readline() or "null")
+    return task
 
 
 def _warm_up(tasks: list[dict[str, Any]]) -> None:
@@ -49,24 +64,25 @@ def _enter(folder: Path) -> None:
     tempfile.tempdir = None
 
 
-def _tried(task: dict[str, Any]) -> dict[str, int]:
+def _forked(task: dict[str, Any]) -> tuple[dict[str, int] | None, int]:
+    """In the process that forks, what came of its child; in the child, None and where it tells."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
-        _try(task, writing)
+        return None, writing
     os.close(writing)
-    code = _exit_code(child)
+    code = _exit_code(child, float("inf") if task["hold"] else PATIENCE)
     with os.fdopen(reading) as told:
         text = told.read()
     # One that was killed by its fault can't tell any more; it failed one call for sure.
     counted, failed = json.loads(text) if text else (task["n"], 1)
-    return {"code": code, "counted": counted, "failed": failed}
+    return {"code": code, "counted": counted, "failed": failed}, -1
 
 
-def _exit_code(child: int) -> int:
+def _exit_code(child: int, seconds: float) -> int:
     """As Python has it: negative for a signal."""
-    patience = time.monotonic() + PATIENCE
+    patience = time.monotonic() + seconds
     while time.monotonic() < patience:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
@@ -77,12 +93,9 @@ def _exit_code(child: int) -> int:
     return HUNG
 
 
-def _try(task: dict[str, Any], writing: int) -> None:
+def _try(task: dict[str, Any], writing: int, answers: TextIO) -> None:
     from pathveil.cli.run import run
 
-    shim = ctypes.CDLL(None)
-    shim.faults_arm.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_int, ctypes.c_int]
-    shim.faults_counted.restype = shim.faults_failed.restype = ctypes.c_long
     folder, code = Path(task["folder"]), 99
     try:
         _enter(folder)
@@ -92,13 +105,16 @@ def _try(task: dict[str, Any], writing: int) -> None:
         os.dup2(said, 1)
         os.dup2(said, 2)
         BREACHES[task["breach"]]()
-        shim.faults_arm(task["kind"], task["n"], task["error"], task["lasting"])
+        if task["hold"]:
+            _hold_at_the_charge(writing, answers)
+        else:
+            _arm(task)
         try:
             code = run(task["arguments"])
         finally:
-            shim.faults_disarm()
+            SHIM.faults_disarm()
         sys.stdout.flush()
-        told = [shim.faults_counted(), shim.faults_failed()]
+        told = [SHIM.faults_counted(), SHIM.faults_failed()]
         os.write(writing, json.dumps(told).encode())
     except BaseException:  # noqa: BLE001  (what a traceback would be in a process of its own)
         import traceback
@@ -107,6 +123,30 @@ def _try(task: dict[str, Any], writing: int) -> None:
         sys.stderr.flush()
     finally:
         os._exit(code)
+
+
+def _arm(task: dict[str, Any]) -> None:
+    SHIM.faults_arm(task["kind"], task["n"], task["error"], task["lasting"])
+
+
+def _hold_at_the_charge(writing: int, answers: TextIO) -> None:
+    """Wait before the charge, and fork: the children go on from there, each with its own fault."""
+    from pathveil.ledger import charges
+
+    real = charges.Account.charge
+
+    def held(self: Any, *given: Any) -> Any:
+        print(json.dumps(HELD), file=answers, flush=True)
+        for task in iter(_next_task, None):
+            answer, here = _forked(task)
+            if answer is None:
+                os.dup2(here, writing)  # what `_try` tells is told of this trial
+                _arm(task)
+                return real(self, *given)
+            print(json.dumps(answer), file=answers, flush=True)
+        os._exit(0)
+
+    charges.Account.charge = held  # type: ignore[method-assign]
 
 
 # Breaches that the trials have to notice.

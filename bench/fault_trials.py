@@ -20,7 +20,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from bench.fault_server import HUNG
+from bench.fault_server import HELD, HUNG
 from pathveil.cli.run import BUG, UNUSABLE
 from pathveil.errors import PathveilError
 from pathveil.ledger.ledger import Ledger
@@ -51,6 +51,7 @@ class Trial:
         method: of publishing.
         n: which call fails; 0 for none, only to count them.
         lasting: whether all later ones fail too.
+        is_held: whether it is a trial of what comes from the charge on, n counted from there.
         breach: what is broken in pathveil on purpose (`fault_server.BREACHES`).
     """
 
@@ -59,6 +60,7 @@ class Trial:
     method: str
     n: int
     lasting: bool = False
+    is_held: bool = False
     breach: str = ""
 
 
@@ -103,23 +105,37 @@ class Trials:
     def run(self, trial: Trial) -> Outcome:
         """Try it, look, and remove what it left."""
         folder = self._folder()
-        kind, error = KINDS[trial.kind]
-        self._tell(
-            {
-                "folder": str(folder),
-                "arguments": _arguments(trial.engine, trial.method),
-                "kind": kind,
-                "n": trial.n,
-                "error": error,
-                "lasting": int(trial.lasting),
-                "breach": trial.breach,
-            }
-        )
-        answer: dict[str, int] = json.loads(self._process.stdout.readline())  # type: ignore[union-attr]
         try:
-            return _judged(folder, trial.kind, **answer)
+            return self._tried(folder, trial)
         finally:
             shutil.rmtree(folder)
+
+    @contextmanager
+    def begun(self, first: Trial) -> Iterator["Trials | HeldTrials"]:
+        """What tries this one and others like it.
+
+        With `Trial.is_held`: a run that waits at the charge, from which on its trials count.
+        """
+        if not first.is_held:
+            yield self
+            return
+        folder = self._folder()
+        self._tell(_task(folder, first) | {"hold": True})
+        if self._answer() != HELD:
+            raise RuntimeError("The run did not come as far as the charge.")
+        pattern = folder.with_suffix(".held")
+        shutil.copytree(folder, pattern)
+        try:
+            yield HeldTrials(self, folder, pattern)
+        finally:
+            self._tell(None)
+            self._answer()
+            shutil.rmtree(folder)
+            shutil.rmtree(pattern)
+
+    def _tried(self, folder: Path, trial: Trial) -> Outcome:
+        self._tell(_task(folder, trial))
+        return _judged(folder, trial.kind, **self._answer())
 
     def _tell(self, task: Any) -> None:
         if self._process.stdin is None:
@@ -127,12 +143,56 @@ class Trials:
         self._process.stdin.write(json.dumps(task) + "\n")
         self._process.stdin.flush()
 
+    def _answer(self) -> Any:
+        if self._process.stdout is None:
+            raise RuntimeError("The process of the trials has no output.")
+        return json.loads(self._process.stdout.readline())
+
     def _folder(self) -> Path:
         """The files of one trial: rows, universe, and a ledger with room."""
         self._number += 1
         folder = self._home / f"{self._number}"
         shutil.copytree(self._home / "pattern", folder)
         return folder
+
+
+class HeldTrials:
+    """Trials that all begin at the charge of one run, with the files as they were then."""
+
+    def __init__(self, trials: Trials, folder: Path, pattern: Path) -> None:
+        self._trials, self._folder, self._pattern = trials, folder, pattern
+
+    def run(self, trial: Trial) -> Outcome:
+        """Try it, look, and put everything back."""
+        try:
+            return self._trials._tried(self._folder, trial)  # noqa: SLF001  (one of them)
+        finally:
+            self._put_back()
+
+    def _put_back(self) -> None:
+        """In place: the run that waits is in one of the folders, and has the file of words open."""
+        for path in self._pattern.iterdir():
+            here = self._folder / path.name
+            if path.is_file():
+                shutil.copyfile(path, here)
+                continue
+            for left in here.iterdir():
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+            shutil.copytree(path, here, dirs_exist_ok=True)
+
+
+def _task(folder: Path, trial: Trial) -> dict[str, Any]:
+    kind, error = KINDS[trial.kind]
+    return {
+        "folder": str(folder),
+        "arguments": _arguments(trial.engine, trial.method),
+        "kind": kind,
+        "n": trial.n,
+        "error": error,
+        "lasting": int(trial.lasting),
+        "breach": trial.breach,
+        "hold": False,
+    }
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from bench.fault_trials import KINDS, MODES, Trial, open_trials
-from bench.faults import chosen, tried
+from bench.faults import chosen, spread, tried
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("gcc") is None, reason="the shim is compiled with gcc"),
@@ -41,21 +41,33 @@ def test_without_a_fault_it_publishes_and_no_invariant_is_broken(trials):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_call_that_fails_once(trials, kind):
-    row = tried(trials, Trial(kind, "memory", "full", 0), FEW[kind])
+    row = tried([trials], Trial(kind, "memory", "full", 0), FEW[kind])
     assert_nothing_broken(row)
     assert any(outcome.code == 2 for outcome in row.outcomes.values())
 
 
 @pytest.mark.parametrize("kind", FILE_KINDS)
 def test_calls_that_fail_ever_after(trials, kind):
-    row = tried(trials, Trial(kind, "memory", "full", 0, lasting=True), min(FEW[kind], 6))
+    row = tried([trials], Trial(kind, "memory", "full", 0, lasting=True), min(FEW[kind], 6))
     assert_nothing_broken(row)
+
+
+def test_allocations_that_fail_from_the_charge_on(trials):
+    """In a run that waits there and forks: what follows is all that its trials count."""
+    whole = trials.run(Trial("allocate", "memory", "full", 0)).counted
+    row = tried([trials], Trial("allocate", "memory", "full", 0, is_held=True), 24)
+    assert_nothing_broken(row)
+    assert 1000 < row.counted < 0.8 * whole
+    stopped = [outcome for outcome in row.outcomes.values() if outcome.code]
+    assert any("stays charged" in outcome.said for outcome in stopped)
+    twice = Trial("allocate", "memory", "full", 0, is_held=True, breach="charged twice")
+    assert tried([trials], twice, 1).broken
 
 
 @pytest.mark.parametrize(("engine", "method"), MODES[1:])
 @pytest.mark.parametrize("kind", ["write", "sync", "allocate"])
 def test_other_methods_and_engines(trials, kind, engine, method):
-    assert_nothing_broken(tried(trials, Trial(kind, engine, method, 0), 4))
+    assert_nothing_broken(tried([trials], Trial(kind, engine, method, 0), 4))
 
 
 def test_no_file_can_be_opened_from_the_start_or_at_the_very_end(trials):
@@ -89,14 +101,16 @@ def test_a_library_that_aborts_the_process_just_after_the_charge(trials):
 @pytest.mark.parametrize(("engine", "method"), MODES)
 @pytest.mark.parametrize("kind", FILE_KINDS)
 def test_every_call(trials, kind, engine, method, lasting):
-    row = tried(trials, Trial(kind, engine, method, 0, lasting), 10**6)
+    row = tried([trials], Trial(kind, engine, method, 0, lasting), 10**6)
     assert_nothing_broken(row)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("engine", "method"), MODES)
 def test_many_allocations(trials, engine, method):
-    assert_nothing_broken(tried(trials, Trial("allocate", engine, method, 0), 300))
+    for is_held in (False, True):
+        first = Trial("allocate", engine, method, 0, is_held=is_held)
+        assert_nothing_broken(tried([trials], first, 300))
 
 
 # The trials themselves
@@ -115,7 +129,7 @@ def test_many_allocations(trials, engine, method):
 def test_a_broken_invariant_is_noticed(trials, breach, says):
     """A publish that is broken on purpose, at calls that fail after its charge."""
     first = Trial("write", "memory", "full", 0, breach=breach)
-    row = tried(trials, first, 4)
+    row = tried([trials], first, 4)
     at_the_end = trials.run(replace(first, n=row.counted))
     assert any(says in outcome.broken for outcome in (*row.outcomes.values(), at_the_end))
 
@@ -125,3 +139,5 @@ def test_calls_are_chosen_evenly():
     calls = chosen(100, 4, seed=5)
     assert (len(calls), calls.step) == (4, 25)
     assert calls != chosen(100, 4, seed=6)
+    assert list(spread(range(1, 9))) == [1, 5, 3, 7, 2, 6, 4, 8]
+    assert sorted(spread(calls)) == list(calls)

@@ -1,10 +1,9 @@
 """Ctrl-C, kill and a closed terminal, at every stage: one message, no partial bundle.
 
-Real processes and real signals. A stage is held open so that the signal can't miss it: reading by
-a named pipe that nobody fills, the others by a function that says it was reached and then sleeps.
+Real processes and real signals. A stage is held open so that the signal can't miss it, by a
+function that says it was reached and then sleeps.
 """
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,8 +11,9 @@ import sys
 import pytest
 from tests.commands import environment, finish, publish_arguments, spawn
 
-# Reached by `publish` while it grows the tree, writes the bundle, and sums up.
+# Reached by `publish` while it reads, grows the tree, writes the bundle, and sums up.
 STAGES = {
+    "reading": "pathveil.raw.sources.csv_lines.line_blocks",
     "growing": "pathveil.gate.add_noise.discrete_laplace",
     "writing": "pathveil.release.bundle.render_report",
     "summing up": "pathveil.cli.summary._facts",
@@ -39,7 +39,7 @@ sys.exit(run(sys.argv[2:]))
 """
 
 
-def hold(stage, folder, *more):
+def hold(stage, folder, *more, **popen):
     """Start a publish that stops at a stage, and wait until it is there."""
     process = subprocess.Popen(
         [sys.executable, "-c", HELD, STAGES[stage], *publish_arguments(), *more],
@@ -48,6 +48,7 @@ def hold(stage, folder, *more):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        **popen,
     )
     assert process.stdout.readline() == "reached\n"
     return process
@@ -76,11 +77,8 @@ def assert_one_message(result, code, left="No half-written release was left behi
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
 def test_a_signal_while_reading(week, number, code):
-    os.mkfifo(week / "pipe")
     before = names(week)
-    process = spawn(*publish_arguments("pipe"), cwd=week, env=environment(week))
-    with (week / "pipe").open("wb"):  # opens when the reader does, and gives it nothing
-        assert_one_message(stop(process, number), code)
+    assert_one_message(stop(hold("reading", week), number), code)
     assert names(week) == before
 
 
@@ -116,13 +114,9 @@ def test_a_run_under_nohup_does_not_mind_a_closed_terminal(week):
     def ignore_hangup():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
-    os.mkfifo(week / "pipe")
-    process = spawn(
-        *publish_arguments("pipe"), cwd=week, env=environment(week), preexec_fn=ignore_hangup
-    )
-    with (week / "pipe").open("wb"):
-        process.send_signal(signal.SIGHUP)
-        assert stop(process, signal.SIGTERM).code == 143
+    process = hold("reading", week, preexec_fn=ignore_hangup)
+    process.send_signal(signal.SIGHUP)
+    assert stop(process, signal.SIGTERM).code == 143
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])

@@ -58,9 +58,11 @@ def check_left_journal(path: Path, label: str) -> None:
     """Refuse a ledger whose journal would undo what others wrote; before SQLite opens it.
 
     Raises:
-        LedgerError: if it would.
+        LedgerError: if it would, or SQLite would wait for a pipe of the journal's name.
     """
     journal = path.with_name(f"{path.name}-journal")
+    if journal.exists() and not journal.is_file():
+        raise LedgerError(f"Can't use {label}: {journal.name} beside it is not a plain file.")
     left = _beginning(journal)
     before = _before(left)
     if before is None:

@@ -12,6 +12,7 @@ nothing is in the file but our two tables, spelled as we spell them.
 
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -91,9 +92,10 @@ class SqliteStore:
     @contextmanager
     def exclusive(self, *, create: bool = False) -> Iterator["_Turn"]:
         """One transaction: all that happens in it is kept, or nothing."""
+        exists = self._exists()
         if create:
             self._make_file()
-        elif not self._exists():
+        elif not exists:
             raise LedgerError(
                 f"There is no ledger at {self._path}. Make one with `pathveil ledger init NAME "
                 "--limit EPSILON`, or say where it is with --ledger or PATHVEIL_LEDGER."
@@ -171,11 +173,16 @@ class SqliteStore:
 
     def _exists(self) -> bool:
         try:
-            return self._path.stat().st_size > 0
+            found = self._path.stat()
         except FileNotFoundError:
             return False
         except OSError as error:
             raise LedgerError(f"Can't use {self.label}: {error.strerror}.") from None
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+            raise LedgerError(
+                f"Can't use {self.label}: it is a pipe or a device, not a plain file."
+            )
+        return found.st_size > 0
 
     def _make_file(self) -> None:
         """An empty file that only its owner may read; SQLite gives its helpers the same rights."""

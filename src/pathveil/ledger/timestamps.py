@@ -13,6 +13,7 @@ from pathveil.errors import LedgerError, ParameterError
 from pathveil.ledger.entries import written_at
 from pathveil.ledger.witness import Record
 from pathveil.ledger.witness_keepers import HttpKeeper
+from pathveil.plain_files import open_named
 
 # Between the clock of who witnesses and the authority's.
 _SAME_TIME = timedelta(days=1)
@@ -60,7 +61,8 @@ def checked_times(record: Record, roots: list[Path]) -> list[datetime]:
     certificates = []
     for path in roots:
         try:
-            certificates += load_pem_x509_certificates(path.read_bytes())
+            with open_named(path) as file:
+                certificates += load_pem_x509_certificates(file.read())
         except (OSError, ValueError):
             raise ParameterError(f"{path} is not a certificate in PEM form.") from None
     if not record.timestamps:

@@ -13,10 +13,12 @@ import threading
 import urllib.error
 import urllib.request
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, cast
 
 from pathveil.errors import LedgerError
+from pathveil.plain_files import open_named
 
 LARGEST = 50_000_000
 _SECONDS = 30
@@ -78,6 +80,12 @@ def keeper_of(text: str) -> Keeper:
     return FileKeeper(Path(text))
 
 
+def _check_plain(path: Path) -> None:
+    """Refuse a pipe or a device; that nothing is there yet is as well."""
+    with suppress(FileNotFoundError), open_named(path):
+        pass
+
+
 class FileKeeper:
     """A file of lines, best on a disk that the owner of the ledger's can't write to."""
 
@@ -88,6 +96,7 @@ class FileKeeper:
     def append(self, line: str) -> None:
         """Add a line, whole and on the disk, or not at all."""
         try:
+            _check_plain(self._path)
             with self._path.open("a+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 before = file.seek(0, os.SEEK_END)
@@ -106,7 +115,7 @@ class FileKeeper:
     def content(self) -> bytes:
         """All lines."""
         try:
-            with self._path.open("rb") as file:
+            with open_named(self._path) as file:
                 return _bounded(file.read(LARGEST + 1), self.label)
         except OSError as error:
             raise LedgerError(f"Can't read {self.label}: {error.strerror}.") from None

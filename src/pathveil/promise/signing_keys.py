@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pathveil.errors import ParameterError
+from pathveil.plain_files import open_named
 from pathveil.promise.certificate import CERTIFICATE_FILE
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _read(path: Path) -> tuple[bytes, int]:
     if "\0" in str(path):
         raise ParameterError("The path of a key can't hold a NUL character.")
     try:
-        with path.open("rb") as file:
+        with open_named(path) as file:
             return file.read(LARGEST_FILE), stat.S_IMODE(os.fstat(file.fileno()).st_mode)
     except OSError as error:
         raise ParameterError(f"Can't read the key {path}: {error.strerror}.") from None

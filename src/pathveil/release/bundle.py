@@ -20,13 +20,13 @@ from pathveil.errors import ParameterError, ReleaseError, UnknownVersionWarning
 from pathveil.folders import Reserved, check_free, staged
 from pathveil.methods.calibrated.measured_tree import prefix_counts
 from pathveil.pages.report import REPORT, render_report
+from pathveil.plain_files import read_plain
 from pathveil.progress_reports import portion, report_progress
 from pathveil.promise.certificate import CERTIFICATE_FILE, NOT_PRIVATE, SOFTWARE, Certificate
 from pathveil.release import bundle_tables
 from pathveil.release.bundle_tables import ERROR_TABLE, error_table_csv, read_error_table
 from pathveil.release.datapackage import DATAPACKAGE, describe
 from pathveil.release.file_records import BACKGROUND, SIGNATURE, STAMP, check_files, file_records
-from pathveil.release.plain_files import read_plain
 from pathveil.release.zone_checks import read_zones
 from pathveil.times.time_grid import TimeGrid
 from pathveil.universe.background import Background

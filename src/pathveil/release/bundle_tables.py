@@ -22,6 +22,7 @@ from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
 from pathveil.core.texts import escape, unescape
 from pathveil.errors import ReleaseError, UniverseError
+from pathveil.plain_files import read_plain
 from pathveil.promise.accounting import TimeGridRecord
 from pathveil.release.parquet_tables import (
     ROWS_AT_ONCE,
@@ -30,7 +31,6 @@ from pathveil.release.parquet_tables import (
     read_parquet,
     write_parquet,
 )
-from pathveil.release.plain_files import read_plain
 from pathveil.release.zone_checks import thresholds, visits, zone_problem
 from pathveil.times.time_grid import FILE, TimeGrid
 from pathveil.universe.taxonomy import Taxonomy

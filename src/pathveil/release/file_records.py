@@ -7,12 +7,12 @@ from pathlib import Path
 from pathveil.core.methods import Method
 from pathveil.errors import ReleaseError
 from pathveil.pages.report import REPORT
+from pathveil.plain_files import open_plain
 from pathveil.promise.accounting import FileRecord
 from pathveil.promise.certificate import CERTIFICATE_FILE, NOT_PRIVATE, Certificate
 from pathveil.release import bundle_tables
 from pathveil.release.bundle_tables import ERROR_TABLE
 from pathveil.release.datapackage import DATAPACKAGE
-from pathveil.release.plain_files import open_plain
 
 # Added after the certificate was written, so the certificate can't list it; it lists the others.
 SIGNATURE = "signature.json"

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pathveil.errors import ReleaseError
+from pathveil.plain_files import MIB, open_plain
 from pathveil.promise.certificate import NOT_PRIVATE
 from pathveil.release.parquet_pages import PagesError, pages
-from pathveil.release.plain_files import MIB, open_plain
 
 # The tables of real releases unpack to ten times their files; noise does not compress.
 UNPACKED_FREE, UNPACKED_TIMES = 128 * MIB, 64

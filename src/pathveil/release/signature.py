@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pathveil.errors import ParameterError, ReleaseError
+from pathveil.plain_files import read_plain
 from pathveil.promise.accounting import FileRecord
 from pathveil.promise.signing_keys import (
     fingerprint,
@@ -26,7 +27,6 @@ from pathveil.promise.signing_keys import (
     write_new,
 )
 from pathveil.release.file_records import SIGNATURE, file_records
-from pathveil.release.plain_files import read_plain
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (

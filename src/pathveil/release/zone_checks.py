@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from pathveil.core.noisy_tree import NoisyPrefixTree
 from pathveil.core.texts import unescape
 from pathveil.errors import ReleaseError
+from pathveil.plain_files import read_plain
 from pathveil.promise.accounting import TaxonomyRecord
-from pathveil.release.plain_files import read_plain
 from pathveil.universe.taxonomy import PREFIX, Taxonomy
 from pathveil.universe.universe import Universe
 

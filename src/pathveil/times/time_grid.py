@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from io import TextIOWrapper
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import ParameterError, did_you_mean
+from pathveil.plain_files import open_named
 
 Kind = Literal["day", "week", "dates"]
 DAY, WEEK = 86_400, 7 * 86_400
@@ -299,7 +301,7 @@ def _last_end(kind: Kind, starts: list[int]) -> int:
 
 def _read_rows(path: Path) -> list[dict[str, str]]:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with TextIOWrapper(open_named(path), encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True, restkey="", restval="")
             return [
                 {key.strip(): str(cell) for key, cell in row.items()}

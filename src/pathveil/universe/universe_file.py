@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import UniverseError
+from pathveil.plain_files import open_named
 from pathveil.universe.coordinates import (
     LATITUDE_ELSEWHERE,
     LATITUDE_NAMES,
@@ -160,7 +161,8 @@ def open_public(path: Path, what: str) -> bytes:
     try:
         if path.is_dir():
             raise UniverseError(f"{path} is a folder; the {what} is a file.")
-        return path.read_bytes()
+        with open_named(path) as file:
+            return file.read()
     except OSError as error:
         raise UniverseError(f"Can't read the {what} {path}: {error.strerror or error}.") from None
 
@@ -171,7 +173,7 @@ def _read_columns(path: Path) -> dict[str, list[str]]:
             raise UniverseError(f"{path} is a folder; the universe is a CSV or Parquet file.")
         if "\0" in str(path):
             raise UniverseError("The path of the universe holds a NUL character.")
-        with path.open("rb") as file:
+        with open_named(path) as file:
             magic = file.read(4)
         return _read_parquet(path) if magic == b"PAR1" else _read_csv(path)
     except OSError as error:
@@ -204,7 +206,8 @@ def _read_csv(path: Path) -> dict[str, list[str]]:
 
 
 def _decoded(path: Path) -> str:
-    content = path.read_bytes()
+    with open_named(path) as file:
+        content = file.read()
     encodings = ("utf-16",) if content.startswith(_WIDE) else _ENCODINGS
     for encoding in encodings:
         with suppress(UnicodeDecodeError):

@@ -483,9 +483,11 @@ def _say_changed(what: str, entry: "Entry", *, json: bool) -> None:
 
 def _content(path: Path) -> bytes:
     from pathveil.errors import LedgerError
+    from pathveil.plain_files import open_named
 
     try:
-        return path.read_bytes()
+        with open_named(path) as file:
+            return file.read()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "that can't be the path of a file"
         raise LedgerError(f"Can't read the export: {reason}.") from None

@@ -21,7 +21,7 @@ from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
 from pathveil.raw.engines.protocol import TableCounter
 from pathveil.raw.reading import ReadingReport, Report, read
 from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe
-from pathveil.raw.sources.databases.addresses import file_of, named_database
+from pathveil.raw.sources.databases.addresses import named_database
 from pathveil.raw.sources.lake_tables import named_table, refuse_snapshot
 from pathveil.raw.sources.object_store import StoredFiles, is_stored
 from pathveil.raw.sources.opening import Opened, open_source, parquet_files, refuse_encoding
@@ -171,15 +171,12 @@ class Engine:
         """Open a source and refuse it by its header or schema; no row is looked at.
 
         Names and types of columns are no facts about people, so this may be done, and what it says
-        be told, before anything is charged. What can be read once only is left alone (a pipe), and
-        so is a cluster's table, which takes a session.
+        be told, before anything is charged. A cluster's table is left alone: it takes a session.
 
         Returns:
             The source to read.
         """
         if is_read(source) or (self.name == SPARK and not is_spark_frame(source)):
-            return source
-        if isinstance(source, str | os.PathLike) and _is_stream(source):
             return source
         check_universe(universe)
         if is_spark_frame(source):
@@ -231,15 +228,6 @@ class Engine:
 
 def _open(source: Any, reading: Reading) -> Source:
     return open_source(source, **reading.whereabouts)
-
-
-def _is_stream(source: str | os.PathLike[str]) -> bool:
-    """Whether a path is something that would be used up by looking at it."""
-    try:
-        path = file_of(os.fspath(source))
-        return path is not None and path.exists() and not (path.is_file() or path.is_dir())
-    except (OSError, ValueError, PathveilError):
-        return False  # opening it will say what is wrong
 
 
 def is_read(source: Any) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pathveil.errors import InputError, ParameterError, PathveilError
+from pathveil.plain_files import open_named
 from pathveil.raw.sources.databases.addresses import (
     file_kind,
     named_database,
@@ -123,7 +124,7 @@ def _open_file(path: Path, query: str | None, table: str | None, encoding: str) 
         if kind := file_kind(path):
             refuse_encoding(encoding)
             return open_database(kind, os.fspath(path), query, table)
-        with path.open("rb") as file:
+        with open_named(path) as file:
             magic = file.read(len(_PARQUET_MAGIC))
         if is_zip(magic) and is_workbook(path):
             refuse_query(query, None)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, Final
 
 from pathveil.errors import InputError, ParameterError, did_you_mean
+from pathveil.plain_files import open_named
 
 DEFAULT_ENCODING: Final = "utf-8"
 _USUAL: Final = ("utf-8", "utf-16", "windows-1252", "latin-1")
@@ -104,7 +105,7 @@ class TextFile:
 
     def __init__(self, path: Path, encoding: str = DEFAULT_ENCODING) -> None:
         self.path = path
-        with path.open("rb") as file:
+        with open_named(path) as file:
             first = file.read(4)
         self._packing = first if is_packed(first) else b""
         with self._unpacked() as (unpacked, _):
@@ -127,7 +128,7 @@ class TextFile:
     @contextmanager
     def _unpacked(self) -> Iterator[tuple[BinaryIO, BinaryIO]]:
         with ExitStack() as stack:
-            file = stack.enter_context(self.path.open("rb"))
+            file = stack.enter_context(open_named(self.path))
             if not self._packing:
                 yield file, file
                 return

@@ -10,6 +10,7 @@ from typing import Any
 
 from pathveil.core.methods import Method
 from pathveil.errors import ParameterError, ReleaseError
+from pathveil.plain_files import open_named
 from pathveil.trials.evaluation.internal import PREFIX, refuse_bundle, stamped, write_internal
 from pathveil.trials.reproduction.plan import TOP, AccuracyTrial, Panel, RuntimeTrial
 from pathveil.trials.reproduction.runs import AccuracyResult, RuntimeResult
@@ -62,7 +63,8 @@ class Store:
             write_internal(path, json.dumps(wanted, indent=2) + "\n")
             return
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            with open_named(path) as file:
+                found = json.load(file)
         except (OSError, ValueError):
             found = {}
         if not isinstance(found, dict) or found != wanted:
@@ -78,7 +80,8 @@ class Store:
 
     def _read(self) -> None:
         try:
-            lines = self._path.read_text(encoding="utf-8").splitlines()
+            with open_named(self._path) as file:
+                lines = file.read().decode("utf-8").splitlines()
         except FileNotFoundError:
             return
         except OSError as error:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pathveil.errors import InputError, ParameterError
+from pathveil.plain_files import open_named
 from pathveil.raw.sources.databases.queries import checked_query
 from pathveil.raw.sources.lake_tables import named_table
 from pathveil.raw.sources.object_store import is_stored
@@ -55,7 +56,7 @@ def file_kind(path: Path) -> Kind | None:
     Raises:
         OSError: if it can't be read.
     """
-    with path.open("rb") as file:
+    with open_named(path) as file:
         first = file.read(len(_SQLITE_MAGIC))
     if first == _SQLITE_MAGIC:
         return "sqlite"
@@ -96,7 +97,7 @@ def check_file(path: Path) -> None:
         InputError: if so.
     """
     try:
-        with path.open("rb"):
+        with open_named(path):
             return
     except OSError as error:
         reason = error.strerror or "unknown failure"
