@@ -37,6 +37,7 @@ ATTACKS = {
     "faults: any call fails": ["tests/end_to_end/test_faults.py"],
     "hostile input and command lines": [
         "tests/end_to_end/test_bad_input.py",
+        "tests/end_to_end/test_plain_files.py",
         "tests/end_to_end/test_any_command_line.py",
         "tests/databases",
     ],

@@ -1,6 +1,7 @@
 """DuckDB under pressure: little memory, no disk, signals. Nothing raw may stay, ε stays charged."""
 
 import errno
+import shutil
 import signal
 import stat
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import time
 from contextlib import suppress
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -186,6 +188,17 @@ def test_what_duckdb_spills_itself_is_encrypted(spill, tmp_path, monkeypatch):
     ]
     monkeypatch.setattr(duckdb_counter, "_SETTINGS", tuple(bare))
     assert not temporary_files_look_random(tmp_path, spill)
+
+
+def test_duckdbs_file_can_not_be_opened_without_its_key(taps, spill, tmp_path):
+    folder, stops = taps
+    source = open_source(folder / "rows.parquet")
+    plan = ReadingPlan.of(source, stops, Reading(unit="who", order="when", location="where"))
+    with DuckDbCounter(source, plan, 2, spill=spill):
+        (file,) = spill.glob("*/*.duckdb")
+        copy = shutil.copy(file, tmp_path / "copy.duckdb")
+    with pytest.raises(duckdb.Error, match=r"(?i)key|encrypt"):
+        duckdb.connect(copy)
 
 
 HELD = """
