@@ -23,6 +23,7 @@ COMMANDS = {
     "area": ["universe", f"h3:7:{TRAP}"],
     "zones": publish_arguments(taxonomy=TRAP),
     "background": ["report", "release", "--background", TRAP, "--out", "page.html"],
+    "words about it": publish_arguments(about=TRAP),
     "time grid": publish_arguments(**TIMED, time_grid=TRAP),
     "rows": publish_arguments(TRAP),
     "rows, for ε": [*publish_arguments(TRAP, dataset="taps", epsilon="1"), *LEDGER],

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final
 from unicodedata import category
 
 from pathveil.errors import ParameterError
+from pathveil.plain_files import open_named
 
 LONGEST: Final = 200
 _MOST_BYTES: Final = 20_000
@@ -107,7 +108,7 @@ class About:
     @classmethod
     def _read(cls, path: Path) -> "About":
         try:
-            with path.open("rb") as file:
+            with open_named(path) as file:
                 said = tomllib.loads(file.read(_MOST_BYTES).decode("utf-8-sig"))
         except OSError as error:
             raise ParameterError(f"Can't read {path}: {error.strerror}.") from None
