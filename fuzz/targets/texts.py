@@ -6,9 +6,8 @@ from pathlib import Path
 from fuzz.written import check_time_grid, check_universe
 
 from pathveil.analysis.timed_queries import read_step
-from pathveil.core.budget import Budget
+from pathveil.core.budget import Budget, parse_delta
 from pathveil.core.parameters import Parameters
-from pathveil.core.preparations import parse_delta
 from pathveil.ledger.locating import check_name, check_period, check_reason
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.time_windows import slots_in

@@ -162,9 +162,11 @@ def test_an_order_can_be_asked_for_and_changed(two, week):
     page = two.open("count", "?location=S0001&location=S0000")
     assert page.locator(".chosen").inner_text().count("Avenue") == 2  # names come with labels
     page.get_by_label("in this order").check()
-    says(page, "There is no interval for an order")
+    page.wait_for_url("**order=given")
     two.settled()
-    assert estimate(page) == week.count_ordered(["S0001", "S0000"])
+    found = week.count_ordered(["S0001", "S0000"])
+    assert estimate(page) == found
+    assert f"{found.low:,} to {found.high:,}" in page.locator(".answer .ends").inner_text()
     page.get_by_label("Move S0000 before the one above").click()
     page.wait_for_url("**/#/count?location=S0000&location=S0001&order=given")
     two.settled()

@@ -114,6 +114,7 @@ EVERY_COMMAND = {
     "verify": ["verify", "out", "--ledger", "ledger.db"],
     "count": ["count", "out", "S1"],
     "patterns": ["patterns", "out"],
+    "flows": ["flows", "out", "--all"],
     "export": ["export", "out", "--out", "visits.xes"],
     "report": ["report", "out", "--out", "page.html"],
     "ledger init": ["ledger", "init", "other", "--limit", "1", *CHARGED[:2]],

@@ -46,12 +46,7 @@ def test_the_walk_lands_where_the_skips_say(skips, length):
         position += 1 + skip
         if position < length:
             landings.append(position)
-    original = add_noise.skip_geometric
-    add_noise.skip_geometric = lambda *_: ScriptedSkips(skips)
-    try:
-        ranks = add_noise._walk(length, Fraction(1), 2, Randomness())
-    finally:
-        add_noise.skip_geometric = original
+    ranks = add_noise._walk(length, ScriptedSkips(skips), Randomness())
     assert ranks.tolist() == landings
 
 

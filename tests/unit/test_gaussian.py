@@ -21,7 +21,11 @@ from pathveil.gate import gaussian as module
 from pathveil.gate.gaussian import Blocks, Chance, Gaussian, Passing, gaussian_noise, reaches
 from pathveil.gate.randomness import Randomness
 
-ctx.prec = 400
+
+@pytest.fixture(autouse=True, scope="module")
+def precise():
+    """FLINT's precision is one for the whole process, and other tests set it, too."""
+    ctx.prec = 400
 
 
 def true_mass(variance):

@@ -109,7 +109,7 @@ class Skips:
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 7])
-def test_every_set_of_empty_nodes_has_the_probability_of_its_tests(length, monkeypatch):
+def test_every_set_of_empty_nodes_has_the_probability_of_its_tests(length):
     """Lemma 6: the walk gives each subset with p^k·(1 − p)^(m − k), by adding up its skips."""
     p = Fraction(1, 3)
     mass = Fraction(0)
@@ -119,9 +119,7 @@ def test_every_set_of_empty_nodes_has_the_probability_of_its_tests(length, monke
             skips = [b - a - 1 for a, b in pairwise(edges)]
             beyond = length - edges[-1] - 1  # any skip of this or more leaves the level
             for last in (beyond, beyond + 1, SATURATED):
-                script = Skips([*skips, last])
-                monkeypatch.setattr(add_noise, "skip_geometric", lambda *_, s=script: s)
-                ranks = add_noise._walk(length, Fraction(1), 2, Randomness())
+                ranks = add_noise._walk(length, Skips([*skips, last]), Randomness())
                 assert ranks.tolist() == list(passing)
             probability = (1 - p) ** beyond
             for skip in skips:

@@ -163,7 +163,7 @@ def _query_measures(raw: WeightedPaths, height: int, queries: int, seed: int) ->
     for i, subset in enumerate(subsets, start=1):
         yield Measure(
             f"query_error_{i}",
-            f"1 to {subset.longest} random locations",
+            _random_locations(subset.longest),
             group,
             "lower",
             _query_error(subset),
@@ -183,6 +183,10 @@ def _query_measures(raw: WeightedPaths, height: int, queries: int, seed: int) ->
         "lower",
         _query_error(single_location_queries(size)),
     )
+
+
+def _random_locations(longest: int) -> str:
+    return "1 random location" if longest == 1 else f"1 to {longest} random locations"
 
 
 def _query_error(queries: Queries) -> Compute:
