@@ -164,7 +164,13 @@ def test_a_full_disk_leaves_the_charge_and_nothing_raw(taps, spill, tmp_path):
 
 
 def temporary_files_look_random(folder, spill):
-    """Whether those of DuckDB do, while it counts with so little memory that it has some."""
+    """Whether those of DuckDB do. When it has some is its own affair: not in every run."""
+    found = (_in_one_run(folder, spill) for _ in range(20))
+    return next(looks for looks in found if looks is not None)
+
+
+def _in_one_run(folder, spill):
+    """The same, while it counts with so little memory that it has some; None if it had none."""
     stops = Universe([f"s{number}" for number in range(2000)])
     source = open_source(folder / "rows.parquet")
     plan = ReadingPlan.of(source, stops, Reading(unit="who", location="where"))
@@ -174,9 +180,11 @@ def temporary_files_look_random(folder, spill):
         everywhere = np.arange(len(stops), dtype=np.int32)
         below = prefixes.count_children(Survivors(np.zeros(len(stops), np.int64), everywhere))
         next(below)
-        made = of_duckdb(spill)
-        assert sum(path.stat().st_size for path in made) > 10**5
-        return all(map(looks_random, made))
+        with suppress(FileNotFoundError):  # its threads go on, and may be done with a file
+            made = of_duckdb(spill)
+            if sum(path.stat().st_size for path in made) > 10**5:
+                return all(map(looks_random, made))
+    return None
 
 
 def test_what_duckdb_spills_itself_is_encrypted(spill, tmp_path, monkeypatch):
