@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.intervals import exp_minus, gaussian_mass
-from pathveil.core.thresholds import smallest_threshold
+from pathveil.core.thresholds import first_from, smallest_threshold
 
 Floats = NDArray[np.float64]
 SURVIVES = 0.95
@@ -170,22 +170,8 @@ class Gaussian(Noise):
 
 @lru_cache(maxsize=256)
 def _gaussian_threshold(variance: Fraction, cells: int, invented: Fraction) -> int:
-    def invents_little(threshold: int) -> bool:
-        return cells * tail_bound(variance, threshold) <= invented
-
     least = isqrt(ceil(variance) - 1) + 1  # the root, rounded up
-    low = high = least
-    if invents_little(low):
-        return low
-    while not invents_little(high):
-        low, high = high, 2 * high
-    while high - low > 1:  # low invents too many, high does not
-        middle = (low + high) // 2
-        if invents_little(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return first_from(least, lambda theta: cells * tail_bound(variance, theta) <= invented)
 
 
 def tail_bound(variance: Fraction, threshold: int) -> Fraction:

@@ -1,5 +1,6 @@
 """Thresholds: public integers that decide which noisy counts are kept, in trees with zones too."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -31,18 +32,19 @@ def paper_threshold(epsilon: Fraction) -> int:
 @lru_cache(maxsize=256)
 def smallest_threshold(epsilon: Fraction, cells: int, invented: Fraction, least: int = 1) -> int:
     """The smallest θ ≥ ``least`` at which at most ``invented`` of ``cells`` empty cells pass."""
+    return first_from(least, lambda theta: cells * pass_fraction(epsilon, theta) <= invented)
 
-    def invents_little(threshold: int) -> bool:
-        return cells * pass_fraction(epsilon, threshold) <= invented
 
+def first_from(least: int, holds: Callable[[int], bool]) -> int:
+    """The first number from ``least`` ≥ 1 on for which something holds that then holds for all."""
     low = high = least
-    if invents_little(low):
+    if holds(low):
         return low
-    while not invents_little(high):
+    while not holds(high):
         low, high = high, 2 * high
-    while high - low > 1:  # low invents too many, high does not
+    while high - low > 1:  # it does not hold for low, and does for high
         middle = (low + high) // 2
-        if invents_little(middle):
+        if holds(middle):
             high = middle
         else:
             low = middle
