@@ -22,6 +22,7 @@ from pathveil.raw.sources import (
     notation,
     order_values,
     pandas_frame,
+    parquet_file,
     text_file,
     text_values,
     time_formats,
@@ -189,6 +190,19 @@ def sqlite_floats_as_they_are(patch):
     patch.setattr(sqlite_file, "_column", column)
 
 
+def a_folder_has_to_be_text(patch):
+    """A folder of a partition whose name is not UTF-8, anybody's, is an error."""
+    right = parquet_file.partitions_of
+
+    def partitions(path):
+        found = right(path)
+        if any(b"\xff" in value for value in found.values()):
+            raise InputError("The name of a folder can't be read.")
+        return found
+
+    patch.setattr(parquet_file, "partitions_of", partitions)
+
+
 def labels_that_stop_a_run(patch):
     """Labels are counted before anybody is bounded, and too many of them are an error."""
     right = observed.LabelCollector.codes
@@ -259,6 +273,8 @@ MUTANTS = (
     Mutant("SQLite typed by the piece", sqlite_typed_by_the_piece, "sqlite:without types",
            pair="mixed types in SQLite"),
     Mutant("floats alone are read otherwise", sqlite_floats_as_they_are, "sqlite:real", "grid"),
+    Mutant("a folder's name stops the run", a_folder_has_to_be_text,
+           "parquet:binary, Hive's folders", shows="stops the run"),
     Mutant("labels before bounding stop a run", labels_that_stop_a_run, "csv:plain", "discovered",
            timed=True, pair="discovery", shows="stops the run"),
     Mutant("unit text as it is", unit_text_as_it_is, "csv:plain",

@@ -5,6 +5,8 @@ A `SourceKind` writes rows to a file, a database or a table in memory and says h
 
 import gzip
 import io
+import os
+import re
 import shutil
 import sqlite3
 import zipfile
@@ -14,7 +16,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
@@ -341,6 +342,11 @@ def _parquet_folder(types):
     return write
 
 
+def _folder_name(value: bytes) -> str:
+    """Bytes beyond ASCII as they are, whatever they are, and of the others the signs encoded."""
+    return os.fsdecode(re.sub(rb"[^\w\x80-\xff]", lambda sign: b"%%%02X" % sign[0][0], value))
+
+
 def _hive(types):
     """A folder for each unit, named after it, and in it a file for every two rows."""
 
@@ -351,12 +357,13 @@ def _hive(types):
         for row in rows:
             units.setdefault(row[0], []).append(row[1:])
         for unit, own in units.items():
-            name = quote(unit, safe="") if unit else "__HIVE_DEFAULT_PARTITION__"
+            name = _folder_name(unit) if unit else "__HIVE_DEFAULT_PARTITION__"
             below = folder / f"who={name}"
             below.mkdir(parents=True, exist_ok=True)
             for at in range(0, len(own), 2):
                 table = arrow_table(types, own[at : at + 2], names[1:])
-                pq.write_table(table, below / f"{unit is None}-{at:06d}.parquet")
+                with (below / f"{unit is None}-{at:06d}.parquet").open("wb") as file:
+                    pq.write_table(table, file)
         return folder, {}
 
     return write
@@ -654,7 +661,7 @@ def _all_sources() -> list[SourceKind]:
         for name, (c, t) in ARROW.items()
         if name in ("string", "int64")
     ]
-    found.append(SourceKind("parquet:string, Hive's folders", *_of("string", _hive)))
+    found.append(SourceKind("parquet:binary, Hive's folders", *_of("binary", _hive)))
     found.append(SourceKind("s3:string", *_of("string", _stored)))
     for name in _LAKE_TYPES:
         columns, types = (ARROW | _IN_UTC)[name]
