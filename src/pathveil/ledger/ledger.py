@@ -225,16 +225,12 @@ class Ledger:
                     if check_all
                     else Standing.of(turn.glance(), turn.rows)
                 )
-                if standing.last is None:
-                    if not create:
-                        raise self._absent()
-                    opened = Opened(identity=secrets.token_hex(32))
-                    standing = self._write(turn, standing, opened)
+                standing = self._opened(turn, standing, create=create)
                 now = standing.now(self._clock().replace(microsecond=0))
                 entry = self._write(turn, standing, decide(standing.books, now, turn)).last
             is_committed = True
             is_kept = entry is not None and self._holds(entry)
-        except LedgerError as error:
+        except Exception as error:  # whatever fails, memory too: what is charged is told
             if entry is None:
                 raise
             raise self._unconfirmed(entry, error, is_committed=is_committed) from None
@@ -242,15 +238,24 @@ class Ledger:
             raise _not_kept("the entry")
         return entry
 
+    def _opened(self, turn: "Transaction", standing: Standing, *, create: bool) -> Standing:
+        if standing.last is not None:
+            return standing
+        if not create:
+            raise self._absent()
+        return self._write(turn, standing, Opened(identity=secrets.token_hex(32)))
+
     def _holds(self, entry: Entry) -> bool:
         return self._store.row(entry.number) == entry.row()
 
-    def _unconfirmed(self, entry: Entry, error: LedgerError, *, is_committed: bool) -> LedgerError:
+    def _unconfirmed(self, entry: Entry, error: Exception, *, is_committed: bool) -> Exception:
         """What to say of a commit, or of the look after it, that failed: what is there now."""
-        why = str(error).removesuffix(NOTHING_ADDED).rstrip()
+        what = f"The ledger was left in the middle: {type(error).__name__}."
+        why = str(error).removesuffix(NOTHING_ADDED) if isinstance(error, LedgerError) else what
+        why = why.rstrip()
         try:
             is_there = self._holds(entry) or is_committed
-        except LedgerError:
+        except Exception:  # noqa: BLE001  (no look can be had)
             is_there = is_committed
             if not is_committed:
                 return LedgerError(
