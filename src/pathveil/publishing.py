@@ -98,7 +98,9 @@ def publish(
             then counted, and released, at the level of zones.
         ledger: what to charge ε to, before anything is counted:
             ``Ledger.open(file).dataset("taps")``. It stays charged if anything fails later, so
-            what can fail is tried first: people who are made up are published, for nothing.
+            what can fail is tried first: people who are made up are published, for nothing. Or a
+            release of a series, ``Ledger.open(file).series("taps", "2026-03")``, which has its
+            budget from there.
         generator: for tests only: where the noise comes from. The release is then stamped
             NOT PRIVATE.
         progress: called with (levels grown, height).
@@ -119,15 +121,18 @@ def publish(
         ParameterError: if a parameter can't be used; nothing has been spent then.
         LedgerError: if the ledger refuses the charge; nothing has been spent then.
     """
+    given: dict[str, Any] = {
+        "epsilon": epsilon,
+        "epsilon_per_trip": epsilon_per_trip,
+        "delta": delta,
+        "rho": rho,
+    }
     asked = Request.choose(
         database,
         universe,
         Reading.of(reading) if reading or not (is_read(database) or universe is None) else None,
-        epsilon=epsilon,
-        epsilon_per_trip=epsilon_per_trip,
+        **(given if ledger is None else ledger.budget(**given)),
         height=height,
-        delta=delta,
-        rho=rho,
         threshold=threshold,
         method=method,
         purpose=purpose,
@@ -211,11 +216,12 @@ def carry_out(
     if not randomness.is_private:
         raise ParameterError("Injected noise protects nobody: it is not charged to a ledger.")
     parameters = request.parameters
-    account.check_affords(parameters.budget, parameters.delta)
+    spent = parameters.budget, parameters.delta, parameters.whole_rho
+    account.check_affords(*spent)
     checked = request.checked()
     _rehearse(request, watch)
     with watch.charging(account, parameters):
-        charge = account.charge(parameters.budget, parameters.delta)
+        charge = account.charge(*spent)
     with watch.paid(charge), _noted(charge):
         return _read_and_publish(checked, randomness, watch, charge)
 
@@ -266,8 +272,8 @@ def publish_with(
         ParameterError: if the charge is not for these parameters, or the noise is injected.
         LedgerError: if the charge paid for a release already.
     """
-    spent = (parameters.budget, parameters.delta)
-    if charge is not None and (charge.budget, charge.delta) != spent:
+    spent = (parameters.budget, parameters.delta, parameters.whole_rho)
+    if charge is not None and (charge.budget, charge.delta, charge.rho) != spent:
         raise ParameterError("The charge is not the budget of the parameters.")
     if charge is not None and not randomness.is_private:
         raise ParameterError("Injected noise protects nobody: it is not charged to a ledger.")

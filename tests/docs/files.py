@@ -155,7 +155,7 @@ def key():
 
 def ledger():
     """A ledger with the dataset `taps`, where the command line looks for it."""
-    run(["ledger", "init", "taps", "--limit", "4", "--per", "year"])
+    run(["ledger", "init", "taps", "--limit", "4", "--per", "year", "--delta-limit", "1e-8"])
     return {"5e88…": pv.Ledger.open().chain().head}
 
 
@@ -174,6 +174,13 @@ def charged_release():
     """A release of the taps that was charged to that ledger."""
     account = pv.Ledger.open("ledger.db").dataset("taps")
     database().publish("release", epsilon="1", height=6, ledger=account)
+
+
+def two_releases():
+    """A release of March that was charged to the usual ledger, and one that mends it."""
+    account = pv.Ledger.open().dataset("taps")
+    for out in ("march", "march-2"):
+        database().publish(out, epsilon="1", height=2, method="basic", ledger=account)
 
 
 class _Database:
@@ -214,6 +221,7 @@ FILES = {
         ledger_file,
         ledger_copy,
         charged_release,
+        two_releases,
     )
 }
 

@@ -120,6 +120,12 @@ EVERY_COMMAND = {
     "ledger init": ["ledger", "init", "other", "--limit", "1", *CHARGED[:2]],
     "ledger amend": ["ledger", "amend", "taps", "--limit", "9", *CHARGED[:2]],
     "ledger require": ["ledger", "require", "--reason", "tried", *CHARGED[:2]],
+    "ledger series": [
+        *("ledger", "series", "all", "--dataset", "taps", "--releases", "2", "--epsilon", "1"),
+        *CHARGED[:2],
+    ],
+    "ledger withdraw": ["ledger", "withdraw", "out", "--reason", "tried", *CHARGED[:2]],
+    "ledger correct": ["ledger", "correct", "2", "--by", "5", "--reason", "tried", *CHARGED[:2]],
     "ledger show": ["ledger", "show", *CHARGED[:2]],
     "ledger history": ["ledger", "history", "--json", *CHARGED[:2]],
     "ledger verify": ["ledger", "verify", *CHARGED[:2]],
@@ -156,6 +162,8 @@ def test_no_command_lets_the_record_out(silent, name, monkeypatch):
     seen = look_and_stop(monkeypatch)  # of the explorer, which does not end by itself
     silent("ledger", "init", "taps", "--limit", "9", *CHARGED[:2], codes=[0])
     silent(*publish("raw/taps.csv", "out", "--csv", "--verbose", *CHARGED), codes=[0])
+    if name == "ledger correct":
+        silent(*publish("raw/taps.csv", "again", *CHARGED), codes=[0])
     silent("ledger", "export", "--out", "export.json", *CHARGED[:2], codes=[0])
     silent("keygen", "city.key", codes=[0])
     silent(*EVERY_COMMAND[name], "--verbose", codes=[0])

@@ -13,6 +13,7 @@ import typer
 from tests.commands import environment, every_command, finish, publish_arguments, spawn
 
 from pathveil.audit.software import CHOICES as AUDITED
+import pathveil as pv
 from pathveil.cli import completion
 from pathveil.cli.app import app
 from pathveil.cli.run import ALARM, BUG, MEANINGS, OK, SIGNALLED, UNUSABLE
@@ -74,6 +75,12 @@ LINES = {
     "ledger amend": [["ledger", "amend", "taps", "--limit", "9"]],
     "ledger import": [["ledger", "import", "export.json", "--ledger", "moved.db"]],
     "ledger require": [["ledger", "require", "--off", "--reason", "tried"]],
+    "ledger series": [
+        ["ledger", "series"],
+        ["ledger", "series", "all", "--dataset", "taps", "--releases", "2", "--epsilon", "1"],
+    ],
+    "ledger withdraw": [["ledger", "withdraw", "2", "--reason", "tried"]],
+    "ledger correct": [["ledger", "correct", "2", "--by", "4", "--reason", "tried"]],
     "ledger show": [["ledger", "show"]],
     "ledger history": [["ledger", "history"]],
     "ledger verify": [["ledger", "verify"]],
@@ -105,6 +112,9 @@ def test_the_json_of_every_command_is_documented_and_tried():
 def test_json_stands_alone_on_stdout_with_the_keys_that_are_documented(pathveil, name):
     pathveil("keygen", "city.key")
     pathveil("ledger", "init", "taps", "--limit", "4")
+    if name in ("ledger withdraw", "ledger correct"):
+        for digest in "ab":
+            pv.Ledger.open().dataset("taps").charge(pv.Budget.parse(1)).published(digest * 64)
     Path("export.json").write_text(pathveil("ledger", "export").out)
     always, at_times = documented()[name]
     for line in LINES[name]:

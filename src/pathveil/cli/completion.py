@@ -65,6 +65,16 @@ def ledger_datasets(context: typer.Context, incomplete: str) -> list[str]:
     return []
 
 
+def ledger_series(context: typer.Context, incomplete: str) -> list[str]:
+    """The series of the ledger that the line names, or of the usual one."""
+    with suppress(Exception):
+        from pathveil.ledger.ledger import Ledger
+
+        address = context.params.get("where") or context.params.get("ledger")
+        return [name for name in Ledger.open(address).books().series if name.startswith(incomplete)]
+    return []
+
+
 def released_locations(context: typer.Context, incomplete: str) -> list[str]:
     """Labels and names of the bundle that the line names, a few hundred at most; they are public.
 

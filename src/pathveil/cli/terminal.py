@@ -138,6 +138,15 @@ class Terminal(Watch):
 
 def _tell_balance(charge: Charge) -> None:
     account, now = charge.account, charge.account.ledger.now()
+    if charge.share is not None:
+        series = account.ledger.standing().books.one_series(charge.share.series)
+        taken = charge.share.rho or str(charge.budget)
+        _say(
+            f"Release {charge.share.release} of {series.plan.releases} of series "
+            f"{series.plan.series!r}, {charge.share.period}, took {series.unit} = {taken}, entry "
+            f"{charge.entry.number}; {series.left} of {series.total} remains."
+        )
+        return
     dataset = account.ledger.standing().books.dataset(account.name)
     _say(
         f"Charged ε = {charge.budget} to {account.name!r}, entry {charge.entry.number}; "

@@ -73,7 +73,7 @@ class About:
                 "address."
             )
         if self.period is not None:
-            _check_period(self.period)
+            check_days(self.period)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """What is said: its name and its text."""
@@ -142,7 +142,12 @@ def _check_text(name: str, text: object) -> None:
         )
 
 
-def _check_period(text: str) -> None:
+def check_days(text: str) -> None:
+    """Refuse a text that is not when data is from.
+
+    Raises:
+        ParameterError: if so.
+    """
     parts = text.split("/")
     days = [_days(part) for part in parts]
     if len(parts) > 2 or None in days:  # noqa: PLR2004  (from and to)

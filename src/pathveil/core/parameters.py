@@ -283,6 +283,13 @@ class Parameters:
         return spent + self.gaussian_delta
 
     @property
+    def whole_rho(self) -> Fraction | None:
+        """ρ, if all that is measured is measured in ρ; None if anything is in ε."""
+        if self.concentrated is None or self.preparations:
+            return None
+        return self.concentrated.rho
+
+    @property
     def is_discovered(self) -> bool:
         """Whether the universe was, or is to be, discovered."""
         return any(preparation.delta for preparation in self.preparations)

@@ -11,27 +11,34 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 
+from pathveil.core.zcdp import Concentrated
 from pathveil.errors import LedgerError, did_you_mean
 from pathveil.ledger.chain import Chain
 from pathveil.ledger.entries import (
     Begun,
     Charged,
+    Corrected,
     Defined,
     Entry,
     Event,
+    Planned,
     Published,
     Required,
+    Share,
+    Withdrawn,
     exact,
     written_at,
 )
+from pathveil.ledger.periods import Share as Spent
 from pathveil.ledger.periods import Span, Tally, span_of, tally
+from pathveil.ledger.series import Series
 from pathveil.ledger.totals import DatasetTotals, Sums, Totals
 
 MOST_UNUSED = 256
 """So many charges may wait for their release; one that so many later ones overtook is forfeited."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Payment:
     """One charge of a dataset.
 
@@ -44,6 +51,9 @@ class Payment:
         delta: δ, exactly; 0 for most releases.
         certificates: the SHA-256 of the certificates that were published for it; empty if the run
             failed, was stopped, or goes on.
+        share: which release of a series it is for; that was charged when the series was opened.
+        withdrawn: why its release is not to be used; None: it may be.
+        replaced_by: the entry that paid for the release that takes its place.
     """
 
     entry: int
@@ -53,6 +63,18 @@ class Payment:
     epsilon: Fraction
     delta: Fraction
     certificates: list[str] = field(default_factory=list)
+    share: Share | None = None
+    withdrawn: str | None = None
+    replaced_by: int | None = None
+
+    @property
+    def state(self) -> str:
+        """What became of it, in a few words."""
+        if self.replaced_by is not None:
+            return f"replaced by entry {self.replaced_by}"
+        if self.withdrawn is not None:
+            return "withdrawn"
+        return "published" if self.certificates else "no release"
 
 
 @dataclass(slots=True)
@@ -65,10 +87,12 @@ class Dataset:
     Attributes:
         rules: the limit, the period and the populations.
         payments: all charges; empty if it was taken back from kept totals.
+        series: what each series cost when it was opened; empty likewise.
     """
 
     rules: Defined
     payments: list[Payment] = field(default_factory=list)
+    series: list[Spent] = field(default_factory=list)
     _charged: datetime | None = None
     _latest: Tally = field(default_factory=Tally)
     _latest_delta: Tally = field(default_factory=Tally)
@@ -77,7 +101,7 @@ class Dataset:
     def read(cls, kept: DatasetTotals) -> "Dataset":
         """A dataset as its totals say."""
         charged = None if kept.charged is None else datetime.fromisoformat(kept.charged)
-        return cls(kept.rules, [], charged, kept.epsilon.tally(), kept.delta.tally())
+        return cls(kept.rules, [], [], charged, kept.epsilon.tally(), kept.delta.tally())
 
     def totals(self) -> DatasetTotals:
         """What must be known of it to decide about its next charge."""
@@ -97,8 +121,8 @@ class Dataset:
         """The calendar period around a moment; None if the limit holds for ever."""
         return span_of(moment, self.rules.period) if self.rules.period else None
 
-    def spend(self, charge: Charged, moment: datetime) -> None:
-        """Enter a charge, which was checked."""
+    def spend(self, charge: Charged | Planned, moment: datetime) -> None:
+        """Enter a charge, of a release or of a whole series, which was checked."""
         self._latest, self._latest_delta = self._tallies(moment)
         self._latest.add((charge.population, exact(charge.epsilon)))
         self._latest_delta.add((charge.population, exact(charge.delta)))
@@ -110,7 +134,8 @@ class Dataset:
 
     def spent_ever(self) -> Fraction:
         """ε of all releases together, whatever the period."""
-        return tally((payment.population, payment.epsilon) for payment in self.payments).composed()
+        single = [(one.population, one.epsilon) for one in self.payments if one.share is None]
+        return tally(single + self.series).composed()
 
     def remaining(self, moment: datetime, population: str | None = None) -> Fraction:
         """What a release of this population may still spend in the period; never below 0."""
@@ -179,12 +204,14 @@ class Books:
         unused: the charges for which no noise was begun yet, oldest first, `MOST_UNUSED` at most:
             each may pay for one release.
         required: whether `pathveil publish` needs a dataset to charge.
+        series: by name.
         charges: every charge, by the number of its entry; empty if it was taken back from totals.
     """
 
     datasets: dict[str, Dataset] = field(default_factory=dict)
     unused: dict[int, None] = field(default_factory=dict)
     required: bool = False
+    series: dict[str, Series] = field(default_factory=dict)
     charges: dict[int, Payment] = field(default_factory=dict)
 
     @classmethod
@@ -217,13 +244,17 @@ class Books:
         """
         kept = Totals.read(text)
         datasets = {name: Dataset.read(totals) for name, totals in kept.datasets.items()}
-        return cls(datasets, dict.fromkeys(kept.unused), kept.required)
+        series = {name: Series.read(totals) for name, totals in kept.series.items()}
+        return cls(datasets, dict.fromkeys(kept.unused), kept.required, series)
 
     def text(self) -> str:
         """All that decides about the next charge, in one spelling; its hash goes into the entry."""
         datasets = {name: dataset.totals() for name, dataset in self.datasets.items()}
+        series = {name: one.totals() for name, one in self.series.items()}
         unused = tuple(self.unused)
-        return Totals(datasets=datasets, unused=unused, required=self.required).text()
+        return Totals(
+            datasets=datasets, unused=unused, required=self.required, series=series
+        ).text()
 
     def dataset(self, name: str) -> Dataset:
         """A dataset by name.
@@ -239,6 +270,33 @@ class Books:
                 "--limit EPSILON`."
             )
         return self.datasets[name]
+
+    def one_series(self, name: str) -> Series:
+        """A series by name.
+
+        Raises:
+            LedgerError: if the ledger has none of that name.
+        """
+        if name not in self.series:
+            known = ", ".join(map(repr, self.series)) or "none"
+            raise LedgerError(
+                f"The ledger has no series {name!r}; it has: {known}."
+                f"{did_you_mean(name, self.series)} Open one with `pathveil ledger series NAME "
+                "--dataset NAME --releases 12 --epsilon EPSILON --delta DELTA`."
+            )
+        return self.series[name]
+
+    def charge(self, number: int) -> Payment:
+        """A charge by the number of its entry; after a replay.
+
+        Raises:
+            LedgerError: if the entry is no charge.
+        """
+        if number not in self.charges:
+            raise LedgerError(
+                f"Entry {number} of the ledger is no charge; `pathveil ledger history` lists them."
+            )
+        return self.charges[number]
 
     def check_unused(self, charge: int) -> None:
         """Refuse to begin a release on a charge that paid for one already.
@@ -263,21 +321,44 @@ class Books:
         event: Event = entry.event
         if isinstance(event, Defined):
             self._define(event)
+        elif isinstance(event, Planned):
+            self._plan(event, entry.time)
         elif isinstance(event, Charged):
-            dataset = self.dataset(event.dataset)
-            epsilon, delta = exact(event.epsilon), exact(event.delta)
-            dataset.check_affords(epsilon, delta, entry.time, event.population)
-            dataset.spend(event, entry.time)
-            self.unused[entry.number] = None
-            if len(self.unused) > MOST_UNUSED:
-                del self.unused[next(iter(self.unused))]
+            self._spend(event, entry)
         elif isinstance(event, Begun):
             self.check_unused(event.charge)
             del self.unused[event.charge]
         elif isinstance(event, Published):
             self.unused.pop(event.charge, None)
+        elif isinstance(event, Withdrawn):
+            self.unused.pop(event.charge, None)
+            for series in self.series.values():
+                series.free(event.charge)
         elif isinstance(event, Required):
             self.required = event.required
+
+    def _spend(self, charge: Charged, entry: Entry) -> None:
+        self.check_charge(charge, entry.time)
+        if charge.share is None:
+            self.datasets[charge.dataset].spend(charge, entry.time)
+        else:
+            self.series[charge.share.series].take(entry.number, charge)
+        self.unused[entry.number] = None
+        if len(self.unused) > MOST_UNUSED:
+            del self.unused[next(iter(self.unused))]
+
+    def check_charge(self, charge: Charged, moment: datetime) -> None:
+        """Refuse a charge that its dataset, or its series, can't afford.
+
+        Raises:
+            LedgerError: if so.
+        """
+        dataset, share = self.dataset(charge.dataset), charge.share
+        if share is None:
+            epsilon, delta = exact(charge.epsilon), exact(charge.delta)
+            dataset.check_affords(epsilon, delta, moment, charge.population)
+        else:
+            self.one_series(share.series).check(charge, moment, dataset.rules.period)
 
     def _record(self, entry: Entry, digest: str) -> None:
         """Keep the history, which only a replay knows."""
@@ -285,12 +366,42 @@ class Books:
         if isinstance(event, Charged):
             epsilon, delta = exact(event.epsilon), exact(event.delta)
             payment = Payment(entry.number, digest, entry.time, event.population, epsilon, delta)
+            payment.share = event.share
             self.charges[entry.number] = payment
             self.datasets[event.dataset].payments.append(payment)
         elif isinstance(event, Published):
-            if event.charge not in self.charges:
-                raise LedgerError(f"Entry {event.charge} is no charge.")
-            self.charges[event.charge].certificates.append(event.certificate_sha256)
+            self.charge(event.charge).certificates.append(event.certificate_sha256)
+        elif isinstance(event, Withdrawn):
+            self.check_withdraws(event)
+            self.charges[event.charge].withdrawn = event.reason
+        elif isinstance(event, Corrected):
+            self.check_corrects(event)
+            self.charges[event.charge].replaced_by = event.by
+
+    def check_withdraws(self, event: Withdrawn) -> None:
+        """Refuse to withdraw what is no release, or twice.
+
+        Raises:
+            LedgerError: if so.
+        """
+        if self.charge(event.charge).withdrawn is not None:
+            raise LedgerError(f"The release of entry {event.charge} is withdrawn already.")
+
+    def check_corrects(self, event: Corrected) -> None:
+        """Refuse a replacement that is no later release of the same people, or a second one.
+
+        Raises:
+            LedgerError: if so.
+        """
+        old, new = self.charge(event.charge), self.charge(event.by)
+        if not (old.certificates and new.certificates):
+            raise LedgerError("Only a release that was published can be replaced, and by another.")
+        if new.entry <= old.entry or not any(
+            old in one.payments and new in one.payments for one in self.datasets.values()
+        ):
+            raise LedgerError("A release is replaced by a later one of the same dataset.")
+        if old.replaced_by is not None:
+            raise LedgerError(f"Entry {old.entry} is replaced by entry {old.replaced_by} already.")
 
     def _check_totals(self, entry: Entry, *, expected: bool) -> bool:
         """Whether the entry says totals; those that it says must be true."""
@@ -301,6 +412,22 @@ class Books:
         if entry.totals != totals_hash(self.text()):
             raise LedgerError("The totals that it says are not those of the entries before it.")
         return True
+
+    def _plan(self, plan: Planned, moment: datetime) -> None:
+        if plan.series in self.series:
+            self.series[plan.series].check_change(plan)
+            self.series[plan.series].plan = plan
+            return
+        dataset = self.dataset(plan.dataset)
+        epsilon, delta = exact(plan.epsilon), exact(plan.delta)
+        if plan.rho is not None and not Concentrated(exact(plan.rho), delta).keeps(epsilon):
+            raise LedgerError("That ε does not follow from ρ at this δ.")
+        if plan.rho is None and delta:
+            raise LedgerError("A series in ε has no δ.")
+        dataset.check_affords(epsilon, delta, moment, plan.population)
+        dataset.spend(plan, moment)
+        dataset.series.append((plan.population, epsilon))
+        self.series[plan.series] = Series(plan, moment)
 
     def _define(self, rules: Defined) -> None:
         if len(set(rules.populations)) != len(rules.populations):

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pathveil.core.budget import Budget
-from pathveil.errors import LedgerError
+from pathveil.core.budget import Budget, parse_rho
+from pathveil.errors import LedgerError, ParameterError
 from pathveil.ledger.books import Books
-from pathveil.ledger.entries import Begun, Charged, Entry, Event, Published
-from pathveil.promise.certificate import LedgerRecord
+from pathveil.ledger.entries import Begun, Charged, Entry, Event, Planned, Published, Share
+from pathveil.promise.certificate import LedgerRecord, SeriesRecord
 
 if TYPE_CHECKING:
     from pathveil.ledger.ledger import Ledger
@@ -38,22 +38,35 @@ class Account:
     name: str
     population: str | None = None
 
+    def budget(self, **asked: Any) -> dict[str, Any]:
+        """The budget that a run has, by the names of `pathveil.publish`: what it asks for."""
+        return asked
+
     def check(self) -> None:
         """Refuse a dataset or population that the ledger does not have; charges nothing."""
         dataset = self.ledger.standing().books.dataset(self.name)
         dataset.check_declared(self.population)
 
-    def check_affords(self, budget: Budget, delta: Fraction = NO_DELTA) -> None:
+    def check_affords(
+        self, budget: Budget, delta: Fraction = NO_DELTA, rho: Fraction | None = None
+    ) -> None:
         """Refuse what `charge` would refuse as things stand; charges and holds nothing.
 
         Raises:
             LedgerError: if it is over the limit.
         """
-        dataset = self.ledger.standing().books.dataset(self.name)
-        dataset.check_affords(budget.epsilon, delta, self.ledger.now(), self.population)
+        books = self.ledger.standing().books
+        books.check_charge(self.event(books, budget, delta, rho), self.ledger.now())
 
-    def charge(self, budget: Budget, delta: Fraction = NO_DELTA) -> "Charge":
+    def charge(
+        self, budget: Budget, delta: Fraction = NO_DELTA, rho: Fraction | None = None
+    ) -> "Charge":
         """Spend ε and δ now; they stay spent, whatever becomes of the run.
+
+        Args:
+            budget: ε.
+            delta: δ.
+            rho: ρ, if all of it is in ρ; for a series.
 
         Raises:
             LedgerError: if it is over the limit (nothing was charged), or the ledger can't be
@@ -61,19 +74,65 @@ class Account:
         """
 
         def decide(books: Books, now: datetime, _turn: "Transaction") -> Event:
-            books.dataset(self.name).check_affords(budget.epsilon, delta, now, self.population)
-            return self.charged(budget, delta)
+            event = self.event(books, budget, delta, rho)
+            books.check_charge(event, now)
+            return event
 
         try:
-            return Charge(self, budget, delta, self.ledger._append(decide))  # noqa: SLF001
+            return Charge(self, budget, delta, self.ledger._append(decide), rho)  # noqa: SLF001
         except UnconfirmedError as error:
-            stays = Charge(self, budget, delta, error.entry)
+            stays = Charge(self, budget, delta, error.entry, rho)
             raise LedgerError(f"{error} {stays} Nothing was read or drawn.") from None
 
-    def charged(self, budget: Budget, delta: Fraction) -> Charged:
+    def event(
+        self, _books: Books, budget: Budget, delta: Fraction, _rho: Fraction | None
+    ) -> Charged:
         """The event that charges this."""
         return Charged(
             dataset=self.name, population=self.population, epsilon=str(budget), delta=str(delta)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesAccount(Account):
+    """The next release of a series, ready to be charged: `Ledger.series` makes one.
+
+    Attributes:
+        series: the series' name.
+        period: when the data is from.
+        previous: the SHA-256 of the certificate of the release that it starts from.
+    """
+
+    series: str = ""
+    period: str = ""
+    previous: str | None = None
+
+    def budget(self, **asked: Any) -> dict[str, Any]:
+        """The share of the release: an equal part of what is left, unless it asks for another.
+
+        Args:
+            **asked: what the run says of its own: in ρ or in ε, as the series is.
+
+        Raises:
+            ParameterError: if that is not how the series counts.
+            LedgerError: if the series is spent.
+        """
+        series = self.ledger.standing().books.one_series(self.series)
+        given = {name: value for name, value in asked.items() if value is not None}
+        kind = "epsilon" if series.plan.rho is None else "rho"
+        if set(given) - {kind}:
+            raise ParameterError(
+                f"Series {self.series!r} gives each release its budget, in {kind}: leave epsilon, "
+                f"rho and delta out, or give another {kind} for this release alone."
+            )
+        parse = parse_rho if kind == "rho" else (lambda text: Budget.parse(text).epsilon)
+        amount = parse(given[kind]) if given else None
+        return {**dict.fromkeys(asked), **series.choices(amount)}
+
+    def event(self, books: Books, budget: Budget, delta: Fraction, rho: Fraction | None) -> Charged:
+        """The event that takes the share."""
+        return books.one_series(self.series).event(
+            budget, delta, rho, period=self.period, previous=self.previous
         )
 
 
@@ -89,12 +148,20 @@ class Charge:
         budget: how much ε.
         delta: how much δ.
         entry: the entry that records it.
+        rho: how much ρ, if it was charged to a series in ρ.
     """
 
     account: Account
     budget: Budget
     delta: Fraction
     entry: Entry
+    rho: Fraction | None = None
+
+    @property
+    def share(self) -> Share | None:
+        """Which release of a series it pays for."""
+        event = self.entry.event
+        return event.share if isinstance(event, Charged) else None
 
     @property
     def record(self) -> LedgerRecord:
@@ -104,7 +171,12 @@ class Charge:
             population=self.account.population,
             entry=self.entry.number,
             entry_sha256=self.entry.hash,
+            series=None if self.share is None else self._series_record(self.share),
         )
+
+    def _series_record(self, share: Share) -> SeriesRecord:
+        plan = self.account.ledger.standing().books.one_series(share.series).plan
+        return series_record(share, plan)
 
     def __str__(self) -> str:
         who = f", population {self.account.population!r}" if self.account.population else ""
@@ -134,12 +206,22 @@ class Charge:
 
     def _check_held(self, turn: "Transaction") -> None:
         """Refuse what only looks like a charge: made by hand, or of another ledger."""
-        said = self.account.charged(self.budget, self.delta)
-        if turn.row(self.entry.number) != self.entry.row() or self.entry.event != said:
+        if turn.row(self.entry.number) != self.entry.row() or not self._is_said():
             raise LedgerError(
                 f"The ledger's entry {self.entry.number} is not this charge: it is another ledger, "
                 "or the charge was made by hand. Nothing was drawn."
             )
+
+    def _is_said(self) -> bool:
+        """Whether the entry charges what this says."""
+        event, account = self.entry.event, self.account
+        if not isinstance(event, Charged):
+            return False
+        share, of = event.share, getattr(account, "series", None)
+        series, rho = (None, None) if share is None else (share.series, share.rho)
+        said = (account.name, account.population, str(self.budget), str(self.delta), of)
+        is_same = said == (event.dataset, event.population, event.epsilon, event.delta, series)
+        return is_same and (share is None or rho == (None if self.rho is None else str(self.rho)))
 
     def published(self, certificate_sha256: str) -> Entry:
         """Record that a bundle with this certificate was written for the charge.
@@ -161,3 +243,16 @@ class Charge:
                 "The release is written, whole and paid for, but the ledger could not record that "
                 f"it was published. {error}"
             ) from None
+
+
+def series_record(share: Share, plan: Planned) -> SeriesRecord:
+    """What a certificate says of the series that its release belongs to."""
+    return SeriesRecord(
+        series=share.series,
+        release=share.release,
+        period=share.period,
+        epsilon=plan.epsilon,
+        delta=plan.delta,
+        rho=plan.rho,
+        previous=share.previous,
+    )

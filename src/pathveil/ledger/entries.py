@@ -29,11 +29,16 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 Disjoint = Literal["declared disjoint: no unit is in two populations of this dataset"]
 DISJOINT: Disjoint = "declared disjoint: no unit is in two populations of this dataset"
 LAST_YEAR = 9000
+MOST_RELEASES = 1000
 
 Name = Annotated[str, Field(pattern=NAME)]
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 ExactOrZero = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,99}(/[1-9][0-9]{0,99})?)$")]
 Exact = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,99}(/[1-9][0-9]{0,99})?$")]
+
+
+_DAY = r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?"
+PeriodText = Annotated[str, Field(pattern=rf"^{_DAY}(/{_DAY})?$")]
 
 
 def _is_a_time(text: str) -> str:
@@ -74,14 +79,52 @@ class Defined(_Part):
     reason: str = Field(max_length=500)
 
 
+class Planned(_Part):
+    """A series of releases was opened, and all of it charged; or it got more or fewer releases."""
+
+    kind: Literal["planned"] = "planned"
+    series: Name
+    dataset: Name
+    population: Name | None
+    releases: int = Field(ge=1, le=MOST_RELEASES)
+    epsilon: Exact = Field(description="What all of them together have cost: ε …")
+    delta: ExactOrZero = Field(description="… and δ.")
+    rho: Exact | None = Field(description="What they share: this ρ; null: that ε.")
+    reason: str = Field(max_length=500)
+
+
+class Share(_Part):
+    """Which release of a series a charge pays for."""
+
+    series: Name
+    release: int = Field(ge=1, description="Its number: the first is 1.")
+    period: PeriodText = Field(description="When its data is from, as the publisher says.")
+    rho: Exact | None = Field(description="What it takes of the series' ρ; null: ε is taken.")
+    previous: Hash | None = Field(
+        description="The SHA-256 of the certificate of the release that it starts from."
+    )
+
+
 class Charged(_Part):
-    """ε (and δ) was spent, whatever became of the run."""
+    """ε (and δ) was spent, whatever became of the run.
+
+    That of a release of a series was charged to the dataset when the series was opened: ``share``
+    then says what is taken of it. Entries without one have no such word, as they always had.
+    """
 
     kind: Literal["charged"] = "charged"
     dataset: Name
     population: Name | None
     epsilon: Exact
     delta: ExactOrZero = Field(description="δ: 0, unless the release is only approximately DP.")
+    share: Share | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_it_was_written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        if self.share is None:
+            values.pop("share")
+        return values
 
 
 class Begun(_Part):
@@ -107,8 +150,26 @@ class Required(_Part):
     reason: str = Field(max_length=500)
 
 
+class Withdrawn(_Part):
+    """The release of a charge is not to be used any more. What it cost stays spent."""
+
+    kind: Literal["withdrawn"] = "withdrawn"
+    charge: int = Field(ge=1, description="The number of the entry that paid for it.")
+    reason: str = Field(min_length=1, max_length=500)
+
+
+class Corrected(_Part):
+    """A later release takes the place of one. What both cost stays spent."""
+
+    kind: Literal["corrected"] = "corrected"
+    charge: int = Field(ge=1, description="The number of the entry that paid for the old one.")
+    by: int = Field(ge=1, description="The number of the entry that paid for the new one.")
+    reason: str = Field(min_length=1, max_length=500)
+
+
 Event = Annotated[
-    Opened | Defined | Charged | Begun | Published | Required, Field(discriminator="kind")
+    Opened | Defined | Planned | Charged | Begun | Published | Withdrawn | Corrected | Required,
+    Field(discriminator="kind"),
 ]
 
 

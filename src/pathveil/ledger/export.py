@@ -6,9 +6,9 @@ from typing import Any
 
 from pathveil.core.texts import RepeatedNameError, read_json
 from pathveil.errors import LedgerError
-from pathveil.ledger.books import Books
+from pathveil.ledger.books import Books, Payment
 from pathveil.ledger.chain import Chain
-from pathveil.ledger.charges import NO_DELTA
+from pathveil.ledger.charges import NO_DELTA, series_record
 from pathveil.ledger.entries import VERSION, Row
 from pathveil.promise.certificate import LedgerRecord
 
@@ -90,17 +90,31 @@ def check_record(
 ) -> bool:
     """Check what a bundle's certificate says about its charge against the ledger.
 
+    The arguments and what is refused: see `recorded`.
+
+    Returns:
+        Whether the ledger also records that this very certificate was published. False: the run
+        was stopped after the bundle was written and before that was recorded; it is paid for all
+        the same.
+    """
+    return bool(recorded(chain, record, epsilon, certificate_sha256, delta).certificates)
+
+
+def recorded(
+    chain: Chain,
+    record: LedgerRecord | None,
+    epsilon: Fraction,
+    certificate_sha256: str,
+    delta: Fraction = NO_DELTA,
+) -> Payment:
+    """The charge that a bundle's certificate names, if the ledger says the same of it.
+
     Args:
         chain: the ledger's entries, whose hashes were checked.
         record: the certificate's words about the ledger.
         epsilon: the certificate's ε.
         certificate_sha256: the hash of the certificate's file.
         delta: the certificate's δ.
-
-    Returns:
-        Whether the ledger also records that this very certificate was published. False: the run
-        was stopped after the bundle was written and before that was recorded; it is paid for all
-        the same.
 
     Raises:
         LedgerError: if the ledger and the certificate contradict each other.
@@ -122,8 +136,14 @@ def check_record(
             f"The ledger was charged ε = {payment.epsilon}, δ = {payment.delta}, and the "
             f"certificate says ε = {epsilon}, δ = {delta}."
         )
+    said = None if record.series is None else books.series.get(record.series.series)
+    share = payment.share
+    if (said is None) != (share is None) or (
+        said is not None and share is not None and record.series != series_record(share, said.plan)
+    ):
+        raise LedgerError("The ledger and the certificate say different things about a series.")
     if payment.certificates and certificate_sha256 not in payment.certificates:
         raise LedgerError(
             f"Entry {record.entry} of the ledger paid for a release with another certificate."
         )
-    return bool(payment.certificates)
+    return payment

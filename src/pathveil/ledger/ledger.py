@@ -6,13 +6,24 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from pathveil.core.about import check_days
 from pathveil.core.budget import Budget, parse_delta
-from pathveil.errors import LedgerError
+from pathveil.errors import LedgerError, ParameterError
 from pathveil.ledger.books import Books
 from pathveil.ledger.chain import Chain
-from pathveil.ledger.charges import Account, UnconfirmedError
-from pathveil.ledger.entries import DISJOINT, Defined, Entry, Event, Opened, Required
+from pathveil.ledger.charges import Account, SeriesAccount, UnconfirmedError
+from pathveil.ledger.entries import (
+    DISJOINT,
+    Corrected,
+    Defined,
+    Entry,
+    Event,
+    Opened,
+    Required,
+    Withdrawn,
+)
 from pathveil.ledger.locating import check_name, check_period, check_reason, locate
+from pathveil.ledger.series import check_releases, planned
 from pathveil.ledger.standing import Standing
 from pathveil.ledger.store import NOTHING_ADDED
 
@@ -141,6 +152,107 @@ class Ledger:
 
         return self._append(decide, check_all=True)
 
+    def open_series(
+        self,
+        name: str,
+        *,
+        dataset: str,
+        releases: int,
+        epsilon: object = None,
+        rho: object = None,
+        delta: object = None,
+        population: str | None = None,
+        reason: str = "",
+    ) -> Entry:
+        """Open a series of releases under one budget, which is charged to the dataset now.
+
+        Args:
+            name: what the series is called; it is printed on the certificates of its releases.
+            dataset: who it is about.
+            releases: how many there are to be; each takes an equal part.
+            epsilon: ε of all of them together; with ``delta`` they share the ρ that keeps (ε, δ),
+                and noise grows with the root of their number; without, with their number.
+            rho: instead of ε, with ``delta``.
+            delta: δ of all of them together.
+            population: one declared population of the dataset.
+            reason: why, in up to 500 characters; kept in the ledger.
+
+        Raises:
+            LedgerError: if there is such a series, the dataset can't afford it, or the ledger can't
+                be written; nothing was charged then.
+            ParameterError: if a name or the budget can't be used.
+        """
+        plan = planned(
+            name,
+            dataset,
+            population,
+            releases,
+            epsilon=epsilon,
+            rho=rho,
+            delta=delta,
+            reason=reason,
+        )
+
+        def decide(books: Books, _now: datetime, _turn: "Transaction") -> Event:
+            if name in books.series:
+                raise LedgerError(
+                    f"The ledger has a series {name!r} already. Its budget is fixed; `pathveil "
+                    f"ledger series {name} --releases N` changes how many releases share it."
+                )
+            return plan
+
+        return self._append(decide, check_all=True)
+
+    def change_series(self, name: str, *, releases: int, reason: str = "") -> Entry:
+        """Let more or fewer releases share what is left of a series; the change is an entry too.
+
+        Raises:
+            LedgerError: if there is no such series, or it has more releases already.
+        """
+        number, reason = check_releases(releases), check_reason(reason)
+
+        def decide(books: Books, _now: datetime, _turn: "Transaction") -> Event:
+            return books.one_series(name).changed(number, reason)
+
+        return self._append(decide, check_all=True)
+
+    def withdraw(self, charge: int, *, reason: str) -> Entry:
+        """Record that the release of a charge is not to be used; what it cost stays spent.
+
+        Args:
+            charge: the number of the entry that paid for it.
+            reason: why, in up to 500 characters; kept in the ledger.
+
+        Raises:
+            LedgerError: if the entry is no charge, or its release was withdrawn already.
+        """
+        event = Withdrawn(charge=_number(charge), reason=_given(reason))
+
+        def decide(books: Books, _now: datetime, _turn: "Transaction") -> Event:
+            books.check_withdraws(event)
+            return event
+
+        return self._append(decide, check_all=True)
+
+    def correct(self, charge: int, *, by: int, reason: str) -> Entry:
+        """Record that a later release takes the place of one; what both cost stays spent.
+
+        Args:
+            charge: the number of the entry that paid for the old one.
+            by: the number of the entry that paid for the new one.
+            reason: why, in up to 500 characters; kept in the ledger.
+
+        Raises:
+            LedgerError: if they are not two releases of one dataset, the new one later.
+        """
+        event = Corrected(charge=_number(charge), by=_number(by), reason=_given(reason))
+
+        def decide(books: Books, _now: datetime, _turn: "Transaction") -> Event:
+            books.check_corrects(event)
+            return event
+
+        return self._append(decide, check_all=True)
+
     def require(self, *, required: bool = True, reason: str = "") -> Entry:
         """Have `pathveil publish` refuse to run without a dataset to charge; an entry too.
 
@@ -163,6 +275,27 @@ class Ledger:
         account = Account(self, name, population)
         account.check()
         return account
+
+    def series(self, name: str, period: str | None, previous: str | None = None) -> SeriesAccount:
+        """What a release of a series charges: `pathveil.publish` then takes its share.
+
+        Args:
+            name: the series.
+            period: when the data is from: 2026-03, say. A period is published once.
+            previous: the SHA-256 of the certificate of the release that it starts from.
+
+        Raises:
+            LedgerError: if there is no such series.
+            ParameterError: if the period is missing, or is none.
+        """
+        if not isinstance(period, str):
+            raise ParameterError(
+                "A release of a series says when its data is from: give the period, such as "
+                "2026-03."
+            )
+        check_days(period)
+        plan = self.standing().books.one_series(name).plan
+        return SeriesAccount(self, plan.dataset, plan.population, name, period, previous)
 
     def chain(self) -> Chain:
         """All entries, checked.
@@ -280,6 +413,18 @@ class Ledger:
             "`pathveil ledger init NAME --limit EPSILON`, or say where it is with --ledger or "
             "PATHVEIL_LEDGER."
         )
+
+
+def _number(charge: object) -> int:
+    if isinstance(charge, bool) or not isinstance(charge, int) or charge < 1:
+        raise ParameterError("A charge is named by the number of its entry, such as 7.")
+    return charge
+
+
+def _given(reason: object) -> str:
+    if not reason:
+        raise ParameterError("Say why: the reason is kept in the ledger for ever.")
+    return check_reason(reason)
 
 
 def _not_kept(what: str) -> LedgerError:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pathveil.errors import LedgerError
-from pathveil.ledger.entries import Defined, Name, Time, exact
+from pathveil.ledger.entries import Defined, Name, PeriodText, Planned, Time, exact
 from pathveil.ledger.periods import Tally
 
 _DIGITS = 1000
@@ -39,8 +39,8 @@ class Sums(_Part):
         Raises:
             LedgerError: if they have too many digits to be kept.
         """
-        populations = {name: _short(value) for name, value in sums.populations.items()}
-        return cls(everybody=_short(sums.everybody), populations=populations)
+        populations = {name: short(value) for name, value in sums.populations.items()}
+        return cls(everybody=short(sums.everybody), populations=populations)
 
     def tally(self) -> Tally:
         """The sums, exactly."""
@@ -59,6 +59,16 @@ class DatasetTotals(_Part):
     delta: Sums
 
 
+class SeriesTotals(_Part):
+    """What must be known of a series to decide about its next release."""
+
+    plan: Planned
+    opened: Time
+    taken: int = Field(ge=0, description="How many releases were charged.")
+    spent: Sum = Field(description="Of its ρ, or of its ε.")
+    periods: dict[PeriodText, int] = Field(description="By which entry each period is taken.")
+
+
 class Totals(_Part):
     """What must be known of a ledger to decide about its next charge."""
 
@@ -66,12 +76,14 @@ class Totals(_Part):
     datasets: dict[Name, DatasetTotals]
     unused: tuple[int, ...] = Field(description="Charges for which no noise was begun.")
     required: bool = Field(default=False, description="Whether a release must be charged.")
+    series: dict[Name, SeriesTotals] = {}
 
     def text(self) -> str:
         """The canonical JSON; without what earlier versions did not know, where it says nothing."""
         values = self.model_dump(mode="json")
-        if not self.required:
-            del values["required"]
+        for name in ("required", "series"):
+            if not values[name]:
+                del values[name]
         return json.dumps(values, sort_keys=True, separators=(",", ":"))
 
     @classmethod
@@ -90,7 +102,12 @@ class Totals(_Part):
             ) from None
 
 
-def _short(value: Fraction) -> str:
+def short(value: Fraction) -> str:
+    """The text of a sum.
+
+    Raises:
+        LedgerError: if it has too many digits to be kept.
+    """
     if max(value.numerator, value.denominator) >= 10**_DIGITS:
         raise LedgerError(
             "What was spent has become a fraction too long to write down. Charge fractions that "

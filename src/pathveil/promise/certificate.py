@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from importlib.metadata import version
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from pathveil.core.about import About
 from pathveil.core.html_card import html_card
@@ -129,6 +129,23 @@ class Implementation(Part):
     software_version: str
 
 
+class SeriesRecord(Part):
+    """The series that a release belongs to, and what all of its releases together may cost."""
+
+    series: str = Field(pattern=_NAME, description="The series' name in the ledger.")
+    release: int = Field(ge=1, description="Its number in the series: the first is 1.")
+    period: str = Field(max_length=21, description="When its data is from.")
+    epsilon: str = Field(pattern=POSITIVE, description="ε of all releases of the series together.")
+    delta: str = Field(pattern=EXACT, description="δ of all of them together.")
+    rho: str | None = Field(
+        pattern=POSITIVE, description="The ρ that they share; null: they share that ε."
+    )
+    previous: str | None = Field(
+        pattern=r"^[0-9a-f]{64}$",
+        description="The SHA-256 of the certificate of the earlier release that it starts from.",
+    )
+
+
 class LedgerRecord(Part):
     """The charge that paid for a release; never where the ledger is."""
 
@@ -138,6 +155,16 @@ class LedgerRecord(Part):
     )
     entry: int = Field(ge=1, description="The number of the entry that charged it.")
     entry_sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="The hash of that entry.")
+    series: SeriesRecord | None = Field(
+        default=None, description="The series that it is a release of; absent: none."
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_no_series(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        if self.series is None:
+            values.pop("series")
+        return values
 
 
 class Certificate(Part):
@@ -247,7 +274,10 @@ class Certificate(Part):
                 ),
             ),
             model=Model(
-                model_name="Central", is_many_release=False, is_interactive=False, is_dynamic=False
+                model_name="Central",
+                is_many_release=ledger is not None and ledger.series is not None,
+                is_interactive=False,
+                is_dynamic=False,
             ),
             accounting=Accounting.of(promise, parameters),
             implementation=_implementation(parameters, promise).model_copy(

@@ -13,7 +13,7 @@ from pathveil.core.methods import Method
 from pathveil.core.noise import Gaussian
 from pathveil.promise import plain_words as words
 from pathveil.promise.accounting import BudgetLine
-from pathveil.promise.certificate import PRIVATE, Certificate, Implementation
+from pathveil.promise.certificate import PRIVATE, Certificate, Implementation, SeriesRecord
 from pathveil.promise.odds import Belief, odds_against_one
 from pathveil.promise.stability import Promise, in_terms_of, trip_promises
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
@@ -453,7 +453,18 @@ def _access(certificate: Certificate, promise: Promise) -> Passage:
                 f"become {monthly:f}%."
             ),
             words.LEDGER.format(dataset=ledger.dataset) if ledger else words.NO_LEDGER,
+            *([_series(ledger.series)] if ledger and ledger.series else []),
         ),
+    )
+
+
+def _series(series: SeriesRecord) -> str:
+    delta = f", δ = {series.delta}" if series.rho else ""
+    return words.SERIES.format(
+        release=series.release,
+        period=series.period,
+        series=series.series,
+        together=f"ε = {decimal(Fraction(series.epsilon))}{delta}",
     )
 
 

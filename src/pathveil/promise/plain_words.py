@@ -220,6 +220,11 @@ LEDGER = (
     "{dataset!r}; this release was entered before the data was read. What the ledger adds up is "
     "only as complete as what was entered in it."
 )
+SERIES = (
+    "It is release {release}, of {period}, of the series {series!r}. All releases of this series "
+    "together, those to come included, have {together} for a person who is in every one of them; "
+    "the ledger refuses what would go over it."
+)
 NO_LEDGER = (
     "The certificate names no ledger (a book of every release and its ε), so nothing here says how "
     "many other releases there are."

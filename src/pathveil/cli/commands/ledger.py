@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pathveil.cli import completion
+from pathveil.cli.commands import ledger_series
 from pathveil.cli.options import shared
 
 if TYPE_CHECKING:
     from pathveil.ledger.books import Books, Dataset
-    from pathveil.ledger.entries import Entry
+    from pathveil.ledger.entries import Entry, Share
     from pathveil.ledger.ledger import Ledger
 
 
@@ -29,12 +30,16 @@ def print_balances(ledger: "Ledger", name: str | None, *, json: bool) -> None:
     books, now = Books.of(chain), ledger.now()
     chosen = list(books.datasets) if name is None else [books.dataset(name).rules.dataset]
     balances = [_balance(books.datasets[each], now) for each in chosen]
+    series = [one for one in books.series.values() if one.plan.dataset in chosen]
     if json:
-        print_json({"head": chain.head, "datasets": balances})
+        told = [ledger_series.series_facts(one, books) for one in series]
+        print_json({"head": chain.head, "datasets": balances, "series": told})
         return
     rows = [row for balance in balances for row in _rows(balance)]
     columns = ["dataset", "limit", "per", "spent", "remains", "charges", "no release"]
     print_table("Budget (ε)", columns, rows, numbers={1, 3, 4, 5, 6})
+    for one in series:
+        ledger_series.print_series(books, one.plan.series, json=False)
     for balance in balances:
         warn_if_nearly_spent(books.datasets[balance["dataset"]], now)
 
@@ -132,25 +137,41 @@ def _dataset_of(entry: "Entry", entries: tuple["Entry", ...]) -> str | None:
 
 
 def _columns_of(entry: "Entry", books: "Books") -> tuple[str, str, str]:
+    """What happened, the ε that it spent, and more about it."""
     event = entry.event
+    reason = getattr(event, "reason", "")
+    because = f": {reason}" if reason else ""
+    what, epsilon, more = "opened", "", ""
     if event.kind == "defined":
         per = f"per {event.period}" if event.period else "for ever"
         declared = f", populations {', '.join(event.populations)}" if event.populations else ""
-        reason = f": {event.reason}" if event.reason else ""
-        return "limit", event.limit, f"{per}{declared}{reason}"
-    if event.kind == "charged":
-        released = "published" if books.charges[entry.number].certificates else "no release"
+        what, epsilon, more = "limit", event.limit, f"{per}{declared}"
+    elif event.kind == "planned":
+        of = f"ρ = {event.rho} for " if event.rho else ""
+        what, epsilon = "series", event.epsilon
+        more = f"{event.series}, {of}{event.releases} releases"
+    elif event.kind == "charged":
+        what, epsilon = "charge" if event.share is None else "share", event.epsilon
         who = f"{event.population}, " if event.population else ""
         delta = f"δ = {event.delta}, " if event.delta != "0" else ""
-        return "charge", event.epsilon, f"{who}{delta}{released}"
-    if event.kind == "begun":
-        return "noise", "", f"of entry {event.charge}"
-    if event.kind == "published":
-        return "release", "", f"of entry {event.charge}"
-    if event.kind == "required":
-        reason = f": {event.reason}" if event.reason else ""
-        return "rule", "", f"publish {'must' if event.required else 'need not'} charge{reason}"
-    return "opened", "", ""
+        share = _share_words(event.share) if event.share else ""
+        more = f"{share}{who}{delta}{books.charges[entry.number].state}"
+    elif event.kind == "begun":
+        what, more = "noise", f"of entry {event.charge}"
+    elif event.kind == "published":
+        what, more = "release", f"of entry {event.charge}"
+    elif event.kind == "withdrawn":
+        what, more = "withdrawn", f"entry {event.charge}"
+    elif event.kind == "corrected":
+        what, more = "replaced", f"entry {event.charge} by {event.by}"
+    elif event.kind == "required":
+        what, more = "rule", f"publish {'must' if event.required else 'need not'} charge"
+    return what, epsilon, f"{more}{because}"
+
+
+def _share_words(share: "Share") -> str:
+    taken = f"ρ = {share.rho}, " if share.rho else ""
+    return f"{share.series} {share.release}, {share.period}, {taken}"
 
 
 # ``pathveil ledger``: what each dataset has spent, and the rules that limit it.
@@ -229,7 +250,7 @@ def init(
     opened = _open(where)
     declared = population or ()
     entry = opened.init(name, limit, per=per, populations=declared, delta_limit=delta_limit)
-    _say_changed(f"Dataset {name!r} is set up", entry, json=json)
+    say_changed(f"Dataset {name!r} is set up", entry, json=json)
 
 
 @ledger.command()
@@ -259,7 +280,7 @@ def amend(
         delta_limit=delta_limit,
         reason=reason or "",
     )
-    _say_changed(f"Dataset {name!r} is changed", entry, json=json)
+    say_changed(f"Dataset {name!r} is changed", entry, json=json)
 
 
 @ledger.command()
@@ -281,7 +302,7 @@ def require(
     """
     entry = _open(where).require(required=not off, reason=reason or "")
     rule = "Publishing need not be charged" if off else "Publishing must be charged to a dataset"
-    _say_changed(rule, entry, json=json)
+    say_changed(rule, entry, json=json)
 
 
 @ledger.command()
@@ -462,7 +483,12 @@ def import_(
 
     chain = read_export(_content(file))
     _open(where).restore(chain)
-    _say_changed(f"{len(chain):,} entries were imported", chain.entries[-1], json=json)
+    say_changed(f"{len(chain):,} entries were imported", chain.entries[-1], json=json)
+
+
+ledger.command()(ledger_series.series)
+ledger.command()(ledger_series.withdraw)
+ledger.command()(ledger_series.correct)
 
 
 def _open(where: str | None) -> Any:
@@ -471,7 +497,8 @@ def _open(where: str | None) -> Any:
     return Ledger.open(where)
 
 
-def _say_changed(what: str, entry: "Entry", *, json: bool) -> None:
+def say_changed(what: str, entry: "Entry", *, json: bool) -> None:
+    """One line about a new entry."""
     from pathveil.cli.console import print_json, stdout_console
 
     if json:

@@ -133,6 +133,9 @@ def publish(
     Who publishes what: `--title "Taps of March" --publisher "City Transit" --licence CC-BY-4.0`, or
     all of it in a file (`--about about.toml`).
 
+    Month after month under one budget: `--series taps --period 2026-03` instead of a budget
+    (docs/series.md).
+
     Without a public list of locations: `--universe discover --delta 1e-9`.
 
     More data than memory: `--engine duckdb --memory 2GB --spill /var/tmp`, and INPUT may be a
@@ -163,7 +166,7 @@ def publish(
         )
     if counting.master is not None:
         engines.check_cluster_request(options.query, options.table, options.snapshot)
-    elif charging.dataset is None:
+    elif charging.dataset is None and charging.series is None:
         check_request(source, options.query, options.table)
     else:  # charged before the file is opened, be it only to see what kind of file it is
         check_named(source, options.query, options.table)
@@ -172,18 +175,24 @@ def publish(
     owner = signing.signer_for(sign_key, signer)
     locations: Universe | Literal["discover"]
     locations = DISCOVER if universe == DISCOVER else read_universe(universe)
+    said = telling.about_release()
+    programme = charging.next_release(said.period)
+    choices = asdict(privacy)
+    if programme is not None:
+        choices |= programme.budget(**{name: choices[name] for name in shared.BUDGET})
     request = Request.choose(
         source,
         locations,
         read_by,
         taxonomy=zones_for(taxonomy, locations),
-        **asdict(privacy),
+        **choices,
         **asdict(counting),
-        about=telling.about_release(),
+        about=said,
         background=shared.background_for(background, universe),
     )
     _say_choices(request)
-    account = charging.account(source, is_remote=counting.master is not None, is_rehearsal=dry_run)
+    is_remote = counting.master is not None
+    account = charging.account(source, programme, is_remote=is_remote, is_rehearsal=dry_run)
     if dry_run or out is None:
         dry_run_of(request, Terminal())
         _print_dry_run(json=json)
@@ -208,7 +217,7 @@ def _is_agreed(request: "Request", account: "Account") -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     budget = request.parameters.budget
-    account.check_affords(budget, request.parameters.delta)
+    account.check_affords(budget, request.parameters.delta, request.parameters.whole_rho)
     checked = request.checked()
     if not _asked("Rehearse first, for nothing: read the data and see what is dropped? [Y/n] "):
         return True

@@ -9,7 +9,7 @@ import typer
 from pathveil.cli import completion
 
 if TYPE_CHECKING:
-    from pathveil.ledger.charges import Account
+    from pathveil.ledger.charges import Account, SeriesAccount
 
 _PANEL = "The ledger"
 
@@ -34,6 +34,16 @@ class LedgerOptions:
             rich_help_panel=_PANEL,
         ),
     ] = None
+    series: Annotated[
+        str | None,
+        typer.Option(
+            help="Publish the next release of this series (`pathveil ledger series`), instead of "
+            "--dataset: it has its share of the series' budget, so --epsilon, --rho and --delta "
+            "are left out. --period says which it is: a period is published once.",
+            autocompletion=completion.ledger_series,
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
     ledger: Annotated[
         str | None,
         typer.Option(
@@ -45,10 +55,34 @@ class LedgerOptions:
         ),
     ] = None
 
+    def next_release(self, period: str | None) -> "SeriesAccount | None":
+        """The next release of the series, if one is named.
+
+        Raises:
+            ParameterError: if a dataset is named beside it, or no period.
+            LedgerError: if there is no such series.
+        """
+        from pathveil.errors import ParameterError
+
+        if self.series is None:
+            return None
+        if self.dataset is not None or self.population is not None:
+            raise ParameterError(
+                "A series knows its dataset and population: leave --dataset and --population out."
+            )
+        from pathveil.ledger.ledger import Ledger
+
+        return Ledger.open(self.ledger).series(self.series, period)
+
     def account(
-        self, source: str, *, is_remote: bool = False, is_rehearsal: bool = False
+        self,
+        source: str,
+        programme: "SeriesAccount | None" = None,
+        *,
+        is_remote: bool = False,
+        is_rehearsal: bool = False,
     ) -> "Account | None":
-        """What a run will charge; None if it names neither a ledger nor a dataset.
+        """What a run will charge; None if it names neither a ledger nor a dataset nor a series.
 
         A file that is not there is refused now: no row of it is needed to know that. A remote
         input (a cluster's) is looked for when it is read.
@@ -59,6 +93,10 @@ class LedgerOptions:
         from pathveil.cli.options.reading import check_there
         from pathveil.errors import ParameterError
 
+        if programme is not None:
+            if not is_remote:
+                check_there(source)
+            return programme
         if self.dataset is None:
             if self.ledger is not None or self.population is not None:
                 raise ParameterError(

@@ -201,6 +201,10 @@ MaxNodes: TypeAlias = Annotated[
 ]
 
 
+BUDGET = ("epsilon", "epsilon_per_trip", "delta", "rho")
+"""Those of `PrivacyOptions` that say what is spent."""
+
+
 @dataclass(frozen=True, slots=True)
 class PrivacyOptions:
     """What is spent and on what, by the names of `Request.choose`. c is part of the reading."""

@@ -19,16 +19,22 @@ def ledger_facts(release: "Release", directory: Path, ledger: str | None) -> dic
     record = release.ledger
     if ledger is None:
         return None if record is None else {**record.model_dump(), "checked": False}
-    from pathveil.ledger.export import check_record
+    from pathveil.ledger.export import recorded
     from pathveil.ledger.ledger import Ledger
     from pathveil.release.bundle import certificate_sha256
 
     chain = Ledger.open(ledger).chain()
     digest = certificate_sha256(directory)
     spent = release.parameters
-    recorded = check_record(chain, record, spent.budget.epsilon, digest, spent.delta)
+    payment = recorded(chain, record, spent.budget.epsilon, digest, spent.delta)
     facts = {} if record is None else record.model_dump()
-    return {**facts, "checked": True, "recorded_as_published": recorded}
+    return {
+        **facts,
+        "checked": True,
+        "recorded_as_published": bool(payment.certificates),
+        "withdrawn": payment.withdrawn,
+        "replaced_by": payment.replaced_by,
+    }
 
 
 def ledger_words(facts: dict[str, Any] | None) -> str:
@@ -40,11 +46,21 @@ def ledger_words(facts: dict[str, Any] | None) -> str:
     if not facts["checked"]:
         return f"Charged as {charge} (not checked: give --ledger)."
     if facts["recorded_as_published"]:
-        return f"The ledger agrees: {charge}, paid for it and records this certificate."
+        return (
+            f"The ledger agrees: {charge}, paid for it and records this certificate."
+            f"{_aftermath(facts)}"
+        )
     return (
         f"The ledger agrees: {charge}, paid for it. That it was published is not recorded: the run "
         "was stopped right after it wrote the bundle."
     )
+
+
+def _aftermath(facts: dict[str, Any]) -> str:
+    """What the publisher recorded later: do not use it."""
+    withdrawn, by = facts["withdrawn"], facts["replaced_by"]
+    words = "" if withdrawn is None else f" It was WITHDRAWN: {withdrawn}"
+    return words if by is None else f"{words} It was REPLACED by the release of entry {by}."
 
 
 # What the commands that make and check signatures share.
