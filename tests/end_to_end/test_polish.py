@@ -12,8 +12,8 @@ import pytest
 import typer
 from tests.commands import environment, every_command, finish, publish_arguments, spawn
 
-from pathveil.audit.software import CHOICES as AUDITED
 import pathveil as pv
+from pathveil.audit.software import CHOICES as AUDITED
 from pathveil.cli import completion
 from pathveil.cli.app import app
 from pathveil.cli.run import ALARM, BUG, MEANINGS, OK, SIGNALLED, UNUSABLE
