@@ -13,7 +13,7 @@ from tests.property import test_sensitivity as memory
 from tests.property.test_sensitivity import READING, UNIVERSE, plan_of, table_of, too_large
 
 from pathveil.raw.bounding import BoundedTrajectories
-from pathveil.raw.engines import batches, duckdb_counter, run_files
+from pathveil.raw.engines import batches, duckdb_counter, run_files, sums
 from pathveil.raw.engines.engine import Engine
 from pathveil.raw.engines.spark_counter import SparkCounter
 from pathveil.raw.reading_plan import Reading
@@ -89,13 +89,13 @@ def cut_in_two(patch):
 
 def summed_twice(patch):
     """What a batch adds to a small table is added twice."""
-    right = batches.SmallSums.add
+    right = sums.SmallSums.add
 
-    def add(self, parts):
-        list(right(self, parts))
-        return right(self, parts)
+    def add(self, rows):
+        right(self, rows)
+        return right(self, rows)
 
-    patch.setattr(batches.SmallSums, "add", add)
+    patch.setattr(sums.SmallSums, "add", add)
 
 
 @pytest.mark.usefixtures("small_batches")

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pathveil import TimeGrid, TrajectoryDatabase, Universe, publish, simulate_week
+from pathveil.raw.engines import memory_counter, sums
 from pathveil.release.bundle_tables import error_table_csv
 from pathveil.universe.taxonomy import Taxonomy
 
@@ -130,6 +131,23 @@ def test_memory_releases_the_stored_bits(name):
     release = released(table(), choices, "memory")
     assert len(release) > PEOPLE // 2
     assert content_hash(release) == expected
+
+
+@pytest.mark.parametrize("most", [1 << 23, 200], ids=["in arrays", "merged"])
+def test_the_size_of_blocks_and_how_they_are_added_up_change_nothing(most, monkeypatch):
+    choices, expected = stored("calibrated, trips")
+    counted = []
+    right = memory_counter.MemoryTables._rows_of
+    monkeypatch.setattr(
+        memory_counter.MemoryTables,
+        "_rows_of",
+        lambda self, block: counted.append(block) or right(self, block),
+    )
+    monkeypatch.setattr(memory_counter, "VISITS_AT_ONCE", 1000)
+    monkeypatch.setattr(memory_counter, "COUNTED_AT_ONCE", most)
+    monkeypatch.setattr(sums, "_MERGED_AT_ONCE", 100)
+    assert content_hash(released(table(), choices, "memory")) == expected
+    assert max(counted) > 20
 
 
 def test_a_week_of_40_000_has_the_stored_bits():

@@ -18,7 +18,7 @@ noise there.
 
 Who counts is an engine (`raw.engines`): in memory, out of core, on a cluster. A stage is one pass
 over its trajectories. The cells of a trajectory are found by the same function everywhere
-(`Stage.count`), some whole trajectories at a time; the counts of a table are the sum over all of
+(`Stage.cells`), some whole trajectories at a time; the counts of a table are the sum over all of
 them, so they are the same whatever the engine, and so is the argument above. They come in ascending
 order, and noise is drawn table by table in the order of the plan, so that the same random words
 give the same tables.
@@ -35,7 +35,7 @@ from pathveil.gate.add_noise import dense_table, gathered, sparse_table
 from pathveil.gate.grow_tree import Progress
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.engines.engine import Trajectories, table_counter
-from pathveil.raw.engines.protocol import Cells, TableCounter
+from pathveil.raw.engines.protocol import Cells, CellTables, TableCounter
 from pathveil.statistics.constants import MOST_POPULAR
 from pathveil.statistics.measurement_plan import Line, MeasurementPlan
 from pathveil.statistics.measurements import Measurements
@@ -44,9 +44,6 @@ from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.statistic import HABITS, VISITED, Rows, Scope, Statistic
 from pathveil.statistics.validation import Queries, public_queries
 from pathveil.statistics.visits import VISITS
-
-COUNTED_AT_ONCE = 1 << 23  # cells that are counted in one array rather than by sorting
-SPARSELY = 64  # times as many cells as there are to count: sorting them is quicker, too
 
 ChooseCandidates = Callable[[Measurements], NDArray[np.int64]]
 """Post-processing: from the noisy visits to sorted location codes."""
@@ -135,7 +132,7 @@ def _second_scope(seen: Measurements, candidates: NDArray[np.int64]) -> Scope:
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class Stage(CellTables):
     """The tables of a stage, as engines count them. Public; sent to a cluster's workers.
 
     Attributes:
@@ -151,16 +148,10 @@ class Stage:
         """The numbers of cells."""
         return [line.statistic.size(self.scope) for line in self.lines]
 
-    def count(self, rows: Rows, table: int) -> Cells:
-        """The exact counts of some whole trajectories in one table: private."""
+    def cells(self, rows: Rows, table: int) -> NDArray[np.integer]:
+        """Those of the statistic, under its cap."""
         line = self.lines[table]
-        size = line.statistic.size(self.scope)
-        cells = line.statistic.cells(rows, self.scope, line.cap)
-        if size > max(COUNTED_AT_ONCE, line.statistic.dense_up_to) or size > SPARSELY * len(cells):
-            return np.unique(cells, return_counts=True)
-        counts = np.bincount(cells, minlength=size)
-        occupied = np.flatnonzero(counts)
-        return occupied, counts[occupied]
+        return line.statistic.cells(rows, self.scope, line.cap)
 
 
 def _noisy(line: Line, exact: Iterable[Cells], scope: Scope, randomness: Randomness) -> NoisyTable:

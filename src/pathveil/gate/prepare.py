@@ -22,7 +22,7 @@ from pathveil.gate.randomness import Randomness
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.batch_counter import BatchCounter
 from pathveil.raw.engines.engine import Trajectories, table_counter
-from pathveil.raw.engines.protocol import Cells
+from pathveil.raw.engines.protocol import CellTables
 from pathveil.raw.observed import is_observed, restrict
 from pathveil.statistics.first_visits import first_visits
 from pathveil.statistics.statistic import Rows
@@ -48,15 +48,17 @@ def choose_height(
 
 
 @dataclass(frozen=True)
-class LengthTable:
+class LengthTable(CellTables):
     """How many trajectories have length 1, 2 … MOST or more, as engines count it."""
 
-    sizes: tuple[int] = (MOST,)
+    @property
+    def sizes(self) -> tuple[int]:
+        """One table."""
+        return (MOST,)
 
-    def count(self, rows: Rows, _table: int) -> Cells:
+    def cells(self, rows: Rows, _table: int) -> NDArray[np.int64]:
         """One cell for each that is not empty."""
-        lengths = np.minimum(np.diff(rows.offsets), MOST)
-        return _occupied(np.bincount(lengths, minlength=MOST + 1)[1:])
+        return np.minimum(np.diff(rows.offsets)[rows.not_empty], MOST) - 1
 
 
 # Name the labels of an unknown universe, (ε', δ)-differentially private.
@@ -79,7 +81,7 @@ def discover(database: Trajectories, preparation: Preparation, randomness: Rando
             happened is a noisy fact, and may be said.
     """
     size, contribution = len(database.universe), database.max_trajectories_per_unit
-    (exact,) = table_counter(database).count_tables(LabelTable((size,)))
+    (exact,) = table_counter(database).count_tables(LabelTable(size))
     counts = gathered(exact, size)
     occurring = np.flatnonzero(counts)
     noisy = counts[occurring] + discrete_laplace(len(occurring), preparation.epsilon, randomness)
@@ -97,20 +99,24 @@ def discover(database: Trajectories, preparation: Preparation, randomness: Rando
 
 
 @dataclass(frozen=True)
-class LabelTable:
-    """How many trajectories have each label among their first k, as engines count it."""
+class LabelTable(CellTables):
+    """How many trajectories have each label among their first k, as engines count it.
 
-    sizes: tuple[int]
+    Attributes:
+        labels: how many there are.
+    """
 
-    def count(self, rows: Rows, _table: int) -> Cells:
+    labels: int
+
+    @property
+    def sizes(self) -> tuple[int]:
+        """One table."""
+        return (self.labels,)
+
+    def cells(self, rows: Rows, _table: int) -> NDArray[np.int32]:
         """At most k cells for each."""
         visited, _ = first_visits(rows.offsets, rows.codes, rows.size, MOST_LABELS, False)
-        return _occupied(np.bincount(visited[visited >= 0], minlength=rows.size))
-
-
-def _occupied(counts: NDArray[np.int64]) -> Cells:
-    cells = np.flatnonzero(counts)
-    return cells, counts[cells]
+        return visited[visited >= 0]
 
 
 # Settle the parameters that are to be chosen from data, each with a share of ε of its own.

@@ -126,15 +126,13 @@ def _distance_cells(
                 far = 0.0
                 for axis in range(3):
                     far += (places[here, axis] - places[there, axis]) ** 2
-                step, stop = 0, len(ends)
+                step, left = 0, len(ends)
                 if np.isnan(far):
-                    step = stop
-                while step < stop:
-                    middle = (step + stop) >> 1
-                    if ends[middle] <= far:
-                        step = middle + 1
-                    else:
-                        stop = middle
+                    step, left = left, 0
+                while left > 0:  # halves without a branch: nobody could foresee it
+                    half = (left + 1) >> 1
+                    step += half * (ends[step + half - 1] <= far)
+                    left -= half
                 rows[found], cells[found] = row, step
                 found += 1
     return rows[:found], cells[:found]

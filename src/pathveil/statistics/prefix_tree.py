@@ -63,7 +63,7 @@ class PrefixTreeLevel(OneCell):
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """The child of the row's node that it goes to."""
         key = (self.level, *scope.levels[: self.level - 1])
-        return rows.once(key, lambda: self._cell(rows, scope))
+        return rows.latest(key, lambda: self._cell(rows, scope))
 
     def _cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         if self.level == 1:
@@ -123,13 +123,22 @@ def _nodes_of(cells: NDArray[np.int64], scope: Scope, level: int) -> NDArray[np.
 
     Of a level that is not too large all cells are numbered, so that nothing is searched for.
     """
-    above, number = scope.levels[level - 1], opened(scope, level)
+    above = scope.levels[level - 1]
     if above.cells > NUMBERED_AT_ONCE:
-        return _passed(cells, above.keys, number, scope.named)
+        return _passed(cells, above.keys, opened(scope, level), scope.named)
+    if level not in scope.numbered:
+        scope.numbered[level] = _numbered(scope, level)
+    nodes: NDArray[np.int64] = scope.numbered[level][cells]
+    return nodes
+
+
+def _numbered(scope: Scope, level: int) -> NDArray[np.int64]:
+    """The number of each cell's node, −1 if it did not pass; one more for cell −1."""
+    above, number = scope.levels[level - 1], opened(scope, level)
     goes_on = np.diff(number) > 0
-    nodes = np.full(above.cells + 1, -1, dtype=np.int64)  # the last one is that of cell −1
+    nodes = np.full(above.cells + 1, -1, dtype=np.int64)
     nodes[above.keys[goes_on]] = number[:-1][goes_on]
-    return nodes[cells]
+    return nodes
 
 
 @compiled

@@ -101,6 +101,11 @@ class Scope:
         bit[self.popular] = np.arange(len(self.popular), dtype=np.int8)
         return bit
 
+    @cached_property
+    def numbered(self) -> dict[int, NDArray[np.int64]]:
+        """What `prefix_tree` finds out once for each level, whoever asks."""
+        return {}
+
     def position_of(self, location: int | str) -> int | None:
         """For oracles: the position of a location among the candidates."""
         positions = {code: position for position, code in enumerate(self.candidates.tolist())}
@@ -128,6 +133,7 @@ class Rows:
         slots: int32; the time slot of each visit, never decreasing in a row; None without times.
         position: int32, shape (size + 2,); location code → position among the candidates, or how
             many there are; −1 stays −1. None if the codes are such positions.
+        kept: what `latest` found last; whoever makes the same rows again may hand it on.
     """
 
     offsets: NDArray[np.int64]
@@ -135,16 +141,31 @@ class Rows:
     size: int
     slots: NDArray[np.int32] | None = None
     position: NDArray[np.int32] | None = None
+    kept: dict[object, Any] = field(default_factory=dict)
     _known: dict[object, Any] = field(default_factory=dict)
     _locks: dict[object, Any] = field(default_factory=dict)
     _lock: Any = field(default_factory=RLock)
 
     def among(self, candidates: NDArray[np.int64]) -> "Rows":
         """The same rows, seen from some candidates."""
+        if len(candidates) == self.size:  # all of them, so each is its own position
+            return Rows(self.offsets, self.codes, self.size, self.slots)
         position = np.full(self.size + 2, len(candidates), dtype=np.int32)
         position[candidates] = np.arange(len(candidates), dtype=np.int32)
         position[-1] = -1
         return Rows(self.offsets, self.codes, self.size, self.slots, position)
+
+    def block(self, first: int, last: int, kept: dict[object, Any]) -> "Rows":
+        """The rows from ``first`` to before ``last``."""
+        begin, end = int(self.offsets[first]), int(self.offsets[last])
+        return Rows(
+            self.offsets[first : last + 1] - begin,
+            self.codes[begin:end],
+            self.size,
+            None if self.slots is None else self.slots[begin:end],
+            self.position,
+            kept,
+        )
 
     @cached_property
     def not_empty(self) -> NDArray[np.bool_]:
@@ -190,6 +211,16 @@ class Rows:
                 self._known[key] = find()
             found: Found = self._known[key]
             return found
+
+    def latest(self, key: object, find: Callable[[], Found]) -> Found:
+        """Like `once`, of what the next table is made of: what was found before it is forgotten."""
+        with self._lock:
+            if key not in self.kept:
+                found = find()
+                self.kept.clear()
+                self.kept[key] = found
+            kept: Found = self.kept[key]
+            return kept
 
 
 RowCells = tuple[NDArray[np.integer], NDArray[np.integer]]

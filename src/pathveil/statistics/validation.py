@@ -13,6 +13,7 @@ trajectories, too, before they are compared.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,11 +53,22 @@ class Queries:
         result: NDArray[np.bool_] = (one != two) & apart
         return result
 
-    def by_first(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the questions of each first location start among them sorted by it, and which."""
-        first = self.locations[:, 0]
-        order = np.argsort(first, kind="stable")
-        return np.searchsorted(first[order], np.arange(size + 1)), order
+    @cached_property
+    def by_rarest(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Where the questions of each location start among them sorted by it, and all of them.
+
+        Each stands with the one of its locations that the fewest questions are about, so likely
+        the one that the fewest trajectories visit: who does not visit it need not look at it. A row
+        is (which question, its kind, its locations); of two locations the second is there twice.
+        """
+        locations = self.locations.copy()
+        of_two = ~np.isin(self.kind, _THREE)
+        locations[of_two, 2] = locations[of_two, 1]
+        asked = np.bincount(locations.ravel())[locations]
+        rarest = locations[np.arange(len(self)), asked.argmin(axis=1)]
+        order = np.argsort(rarest, kind="stable")
+        rows = np.column_stack((order, self.kind[order], locations[order])).astype(np.int32)
+        return np.searchsorted(rarest[order], np.arange(locations.max(initial=-1) + 2)), rows
 
 
 def scattered(count: int, stream: int) -> NDArray[np.float64]:
@@ -99,11 +111,7 @@ class Validation(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """The question."""
-        queries = queries_of(scope)
-        starts, order = queries.by_first(scope.named)
-        return first_answered(
-            rows.offsets, rows.positions, starts, order, queries.kind, queries.locations
-        )
+        return first_answered(rows.offsets, rows.positions, *queries_of(scope).by_rarest)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """One question after the other."""
@@ -148,30 +156,26 @@ def _answers(path: Sequence[int | None], kind: int, locations: Sequence[int]) ->
 
 
 @compiled
-def first_answered(  # noqa: C901, PLR0912, PLR0915  (a kernel: it calls nothing)
+def first_answered(  # noqa: C901, PLR0912  (a kernel: it calls nothing)
     offsets: NDArray[np.int64],
     codes: NDArray[np.int32],
     starts: NDArray[np.int64],
-    order: NDArray[np.int64],
-    kind: NDArray[np.int8],
-    locations: NDArray[np.int32],
+    questions: NDArray[np.int32],
 ) -> NDArray[np.int64]:
     """The first question that each row answers; −1 if it answers none.
 
     Args:
         offsets: int64; where each row begins, and the end.
-        codes: int32; positions among the n candidates, or n for any other location.
-        starts: see `Queries.by_first`.
-        order: likewise.
-        kind: of the questions.
-        locations: of the questions.
+        codes: int32; positions among the candidates, or their number for any other location.
+        starts: see `Queries.by_rarest`; nothing is asked about the locations beyond.
+        questions: likewise.
     """
     size = len(starts) - 1
     cell = np.full(len(offsets) - 1, -1, dtype=np.int64)
     seen_in = np.full(size, -1, dtype=np.int64)
     first_at = np.zeros(size, dtype=np.int64)
     last_at = np.zeros(size, dtype=np.int64)
-    none = len(kind)
+    none = len(questions)
     for row in range(len(offsets) - 1):
         begin, end = offsets[row], offsets[row + 1]
         for i in range(begin, end):
@@ -184,42 +188,35 @@ def first_answered(  # noqa: C901, PLR0912, PLR0915  (a kernel: it calls nothing
             last_at[code] = i
         best = none
         for i in range(begin, end):
-            one = codes[i]
-            if one >= size or first_at[one] != i:
+            code = codes[i]
+            if code >= size or first_at[code] != i:
                 continue
-            for at in range(starts[one], starts[one + 1]):
-                query = order[at]
-                if query >= best:
+            for at in range(starts[code], starts[code + 1]):
+                if questions[at, 0] >= best:
                     break
-                what, two, three = kind[query], locations[query, 1], locations[query, 2]
-                if seen_in[two] != row:
+                one, two, three = questions[at, 2], questions[at, 3], questions[at, 4]
+                if seen_in[one] != row or seen_in[two] != row or seen_in[three] != row:
                     continue
-                if what == PAIR:
+                what = questions[at, 1]
+                if what in (PAIR, TRIPLE):
                     answered = True
-                elif what == TRIPLE:
-                    answered = seen_in[three] == row
                 elif what == ORDERED:
-                    answered = i < last_at[two]
-                elif what == ORDERED_TRIPLE:
-                    answered = False
-                    if seen_in[three] == row and i < last_at[two]:
-                        for j in range(i + 1, last_at[three]):
-                            if codes[j] == two:
-                                answered = True
-                                break
-                elif what == MOVE:
-                    answered = False
-                    if i < last_at[two]:
-                        for j in range(i, last_at[two]):
-                            if codes[j] == one and codes[j + 1] == two:
-                                answered = True
-                                break
+                    answered = first_at[one] < last_at[two]
                 elif what == TRIP:
-                    answered = i == begin and last_at[two] == end - 1
+                    answered = codes[begin] == one and codes[end - 1] == two
+                elif what == PREFIX:
+                    answered = codes[begin] == one and codes[begin + 1] == two
                 else:
-                    answered = i == begin and codes[begin + 1] == two
+                    answered = False
+                    for j in range(first_at[one] + 1, last_at[three] + 1):
+                        if codes[j] != two:
+                            continue
+                        answered = codes[j - 1] == one if what == MOVE else j < last_at[three]
+                        if answered:
+                            break
                 if answered:
-                    best = query
+                    best = questions[at, 0]
+                    break
         if best < none:
             cell[row] = best
     return cell

@@ -10,6 +10,7 @@ nothing to lose: an engine may die and begin a pass anew.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Self
 
 import numpy as np
@@ -171,3 +172,9 @@ class _Children:
         for survivors in self.levels:
             (exact,) = runs.count_children(survivors)
         return exact.node * self.pairs + exact.location, exact.count
+
+    def add(self, rows: Rows, table: int, sums: NDArray[np.int64], lock: Lock) -> None:
+        """See `Tables`."""
+        cells, counts = self.count(rows, table)
+        with lock:
+            sums[cells] += counts  # each cell is there once

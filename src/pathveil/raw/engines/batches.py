@@ -8,7 +8,7 @@ No trajectory is ever in two batches, and a batch that is not whole is refused: 
 would be counted as one of its own, and its unit would have more than its share.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pathveil.raw.bounding import BoundedTrajectories
 from pathveil.raw.engines.memory_counter import rows_of
-from pathveil.raw.engines.protocol import Cells, Tables
+from pathveil.raw.engines.protocol import Cells
 from pathveil.raw.observed import recoded
 from pathveil.statistics.statistic import Rows
 
@@ -99,44 +99,6 @@ class View:
             size = len(self.named)
         rows = rows_of(offsets, codes, size, is_timed=self.is_timed)
         return rows if self.candidates is None else rows.among(self.candidates)
-
-    def counted(self, pack: bytes | memoryview, tables: Tables) -> list[Cells]:
-        """What a batch adds to each table."""
-        rows = self.rows(pack)
-        return [tables.count(rows, table) for table in range(len(tables.sizes))]
-
-
-class SmallSums:
-    """The sums of those tables that are small enough for an array each.
-
-    Args:
-        sizes: of all tables.
-        most: how many cells a small table has at most.
-    """
-
-    def __init__(self, sizes: Sequence[int], most: int) -> None:
-        self._sums = {
-            table: np.zeros(size, dtype=np.int64)
-            for table, size in enumerate(sizes)
-            if size <= most
-        }
-
-    def __contains__(self, table: int) -> bool:
-        return table in self._sums
-
-    def add(self, parts: Sequence[Cells]) -> Iterator[tuple[int, Cells]]:
-        """Add what a batch adds; gives back what it adds to the large tables."""
-        for table, (cells, counts) in enumerate(parts):
-            if table in self._sums:
-                self._sums[table][cells] += counts  # each cell is there once
-            elif len(cells):
-                yield table, (cells, counts)
-
-    def cells(self, table: int) -> Cells:
-        """The occupied cells of a small table, and their sums."""
-        counts = self._sums[table]
-        occupied = np.flatnonzero(counts)
-        return occupied, counts[occupied]
 
 
 Block = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]

@@ -28,10 +28,11 @@ from pathveil.errors import InputError, ParameterError
 from pathveil.progress_reports import portion, report_progress
 from pathveil.raw.bounding import BoundedTrajectories, join
 from pathveil.raw.engines.batch_counter import BatchCounter
-from pathveil.raw.engines.batches import MOST_VISITS, Block, SmallSums, SortedSums, packed
+from pathveil.raw.engines.batches import MOST_VISITS, Block, SortedSums, packed
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
 from pathveil.raw.engines.protocol import Cells, Tables
 from pathveil.raw.engines.run_files import RunFiles, sealed, sealed_pieces, take_units, unsealed
+from pathveil.raw.engines.sums import SmallSums
 from pathveil.raw.engines.visit_runs import RunForm, read_runs, write_runs
 from pathveil.raw.observed import LabelCollector
 from pathveil.raw.reading_plan import ReadingPlan
@@ -226,8 +227,8 @@ class DuckDbCounter(BatchCounter):
 
     def count_tables(self, tables: Tables) -> Iterator[Iterator[Cells]]:
         """One pass over the batches; large tables are added up and sorted by DuckDB."""
-        small = SmallSums(tables.sizes, _SUMMED_AT_ONCE)
-        parts = self._parts(tables, small)
+        small = SmallSums(tables, _SUMMED_AT_ONCE)
+        parts = self._parts(small)
         if all(table in small for table in range(len(tables.sizes))):
             sums = SortedSums(parts)
         else:
@@ -235,15 +236,16 @@ class DuckDbCounter(BatchCounter):
         for table in range(len(tables.sizes)):
             yield iter((small.cells(table),)) if table in small else sums.of(table)
 
-    def _parts(self, tables: Tables, small: SmallSums) -> Iterator[Block]:
+    def _parts(self, small: SmallSums) -> Iterator[Block]:
         """What each batch adds to the large tables; the small ones are summed on the way."""
-        count = partial(self._view.counted, tables=tables)
         pieces = sealed_pieces(self._batches)
         try:
             for parts in in_threads(
-                lambda piece: count(unsealed(piece)), pieces, most=_BATCHES_AT_ONCE
+                lambda piece: small.add(self._view.rows(unsealed(piece))),
+                pieces,
+                most=_BATCHES_AT_ONCE,
             ):
-                for table, (cells, counts) in small.add(parts):
+                for table, (cells, counts) in parts:
                     yield np.full(len(cells), table), cells, counts
         except (OSError, MemoryError):
             raise InputError(_FULL) from None

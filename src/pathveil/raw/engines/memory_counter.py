@@ -1,7 +1,9 @@
 """Rows that go on to a location which died are counted at its zone, so that none is in two runs."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +11,15 @@ from numpy.typing import NDArray
 from pathveil.compiled import njit
 from pathveil.core.parameters import MAX_HEIGHT
 from pathveil.raw.database import TrajectoryDatabase
-from pathveil.raw.engines.protocol import Cells, ExactCounts, Survivors, Tables
+from pathveil.raw.engines.protocol import (
+    COUNTED_AT_ONCE,
+    SPARSELY,
+    Cells,
+    ExactCounts,
+    Survivors,
+    Tables,
+)
+from pathveil.raw.engines.sums import MergedSums, SmallSums
 from pathveil.statistics.statistic import Rows
 from pathveil.threads import in_threads
 from pathveil.universe.taxonomy import Taxonomy
@@ -90,6 +100,8 @@ LEFT_MASK = (1 << LEFT_BITS) - 1
 ONE_STEP = (1 << LEFT_BITS) - 1  # next + 1, left − 1
 # Above this many codes they are replaced by their ranks: a table of all would be slow and large.
 MOST_CODES = 1 << 20
+# So many visits, or a few more, are counted at a time in one thread.
+VISITS_AT_ONCE = 1 << 18
 
 
 class PrefixRuns:
@@ -191,12 +203,19 @@ class MemoryCounter(PrefixRuns):
 class MemoryTables:
     """Counts tables of trajectories that fit in memory. Satisfies `TableCounter`.
 
+    A pass goes through blocks of whole trajectories, some in threads at a time: what is found of a
+    block stays in a core's own cache, and memory does not grow with the trajectories.
+
     Args:
         rows: the private trajectories.
     """
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
+        # Kernels remember every location, so a block is worth more visits than there are.
+        bounds = _bounds(rows.offsets, max(VISITS_AT_ONCE, 4 * rows.size))
+        self._blocks = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
+        self._kept: list[dict[object, Any]] = [{} for _ in self._blocks]
 
     @classmethod
     def of(cls, database: TrajectoryDatabase) -> "MemoryTables":
@@ -210,11 +229,29 @@ class MemoryTables:
         return MemoryTables(self._rows.among(candidates))
 
     def count_tables(self, tables: Tables) -> Iterator[Iterator[Cells]]:
-        """Each table in one block; they are counted in threads."""
-        for cells in in_threads(
-            lambda table: tables.count(self._rows, table), range(len(tables.sizes))
-        ):
-            yield iter((cells,))
+        """Each table in one block."""
+        # An array of all cells takes time, too: not for a handful of trajectories.
+        small = SmallSums(tables, min(COUNTED_AT_ONCE, SPARSELY * (len(self._rows.codes) + 1)))
+        large: dict[int, MergedSums] = defaultdict(MergedSums)
+        for parts in in_threads(lambda block: small.add(self._rows_of(block)), self._numbers):
+            for table, cells in parts:
+                large[table].add(cells)
+        for table in range(len(tables.sizes)):
+            yield iter((small.cells(table) if table in small else large[table].cells(),))
+
+    @property
+    def _numbers(self) -> range:
+        return range(len(self._blocks))
+
+    def _rows_of(self, block: int) -> Rows:
+        return self._rows.block(*self._blocks[block], self._kept[block])
+
+
+def _bounds(offsets: NDArray[np.int64], visits: int) -> NDArray[np.int64]:
+    """Where blocks of about so many visits begin, and the end; empty trajectories weigh, too."""
+    weight = offsets[:-1] - offsets[0] + np.arange(len(offsets) - 1)
+    ends = np.arange(visits, int(weight[-1]) + 1 if len(weight) else 0, visits)
+    return np.unique(np.append(np.searchsorted(weight, ends), (0, len(weight))))
 
 
 def rows_of(

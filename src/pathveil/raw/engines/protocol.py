@@ -5,13 +5,16 @@ found by the same compiled code everywhere, and all that an engine does by itsel
 new table needs nothing from any engine.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.compiled import compiled
 from pathveil.statistics.statistic import Rows
 from pathveil.universe.universe import Universe
 
@@ -121,6 +124,48 @@ class Tables(Protocol):
     def count(self, rows: Rows, table: int) -> Cells:
         """What some whole trajectories add to the cells of one table."""
         ...
+
+    def add(self, rows: Rows, table: int, sums: NDArray[np.int64], lock: Lock) -> None:
+        """Add the same to an array of all its cells, which threads share."""
+        ...
+
+
+COUNTED_AT_ONCE = 1 << 23  # cells that are counted in one array rather than by sorting
+SPARSELY = 64  # times as many cells as there are to count: sorting them is quicker, too
+
+
+class CellTables(ABC):
+    """Tables to which a trajectory adds 1 in some cells. Satisfies `Tables`."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> Sequence[int]:
+        """How many cells each table has."""
+
+    @abstractmethod
+    def cells(self, rows: Rows, table: int) -> NDArray[np.integer]:
+        """The cells that some whole trajectories add 1 to, in any order: private."""
+
+    def count(self, rows: Rows, table: int) -> Cells:
+        """See `Tables`."""
+        cells, size = self.cells(rows, table), self.sizes[table]
+        if size > min(COUNTED_AT_ONCE, SPARSELY * len(cells)):
+            return np.unique(cells, return_counts=True)
+        counts = np.bincount(cells, minlength=size)
+        occupied = np.flatnonzero(counts)
+        return occupied, counts[occupied]
+
+    def add(self, rows: Rows, table: int, sums: NDArray[np.int64], lock: Lock) -> None:
+        """See `Tables`."""
+        cells = self.cells(rows, table)
+        with lock:
+            _add_ones(sums, cells)
+
+
+@compiled
+def _add_ones(sums: NDArray[np.int64], cells: NDArray[np.integer]) -> None:
+    for i in range(len(cells)):
+        sums[cells[i]] += 1
 
 
 class TableCounter(Protocol):

@@ -20,9 +20,10 @@ import numpy as np
 
 from pathveil.errors import InputError
 from pathveil.raw.engines.batch_counter import BatchCounter
-from pathveil.raw.engines.batches import Block, SmallSums, SortedSums, View, packed
+from pathveil.raw.engines.batches import Block, SortedSums, View, packed
 from pathveil.raw.engines.protocol import Cells, Tables
 from pathveil.raw.engines.spark_session import ask_spark, tell_spark
+from pathveil.raw.engines.sums import SmallSums
 from pathveil.raw.engines.visit_runs import (
     RunForm,
     as_binary,
@@ -234,11 +235,10 @@ class _Count:
     view: View
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        small = SmallSums(self.tables.sizes, _SUMMED_AT_ONCE)
+        small = SmallSums(self.tables, _SUMMED_AT_ONCE)
         for batch in batches:
             for value in batch.column("batch"):
-                counted = self.view.counted(value.as_buffer(), self.tables)
-                for table, cells in small.add(counted):
+                for table, cells in small.add(self.view.rows(value.as_buffer())):
                     yield _parts(table, cells)
         for table in range(len(self.tables.sizes)):
             if table in small:
