@@ -228,6 +228,27 @@ def test_the_simulated_week_says_how_to_publish_it(pathveil):
     assert pathveil(*(word.replace("week_[b]", "week [b]") for word in words)).code == 0
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "at most 10 passes over the trajectories; "),
+        (("--input", "rows.csv"), "engine memory, which goes through the trajectories at most 10 "),
+        (("--input", "rows.csv"), "times and uses about 32 MB of memory for them"),
+        (
+            ("--input", "rows.csv", "--engine", "duckdb", "--memory", "1GB"),
+            "at most 10 times, uses about 1GB of memory and spills 1 to 8 MB, encrypted",
+        ),
+    ],
+)
+def test_a_plan_says_how_many_passes_how_much_memory_and_spill_a_run_takes(pathveil, options, said):
+    Path("rows.csv").write_bytes(bytes(8 * 10**6))
+    asked = ("plan", "--universe-size", "50", "--epsilon", "1", *options)
+    facts = json.loads(pathveil(*asked, "--json").out)
+    assert facts["passes"] == 10
+    assert said in facts["takes"]
+    assert said in pathveil(*asked).out.replace("\n", " ")
+
+
 @pytest.mark.usefixtures("week")
 def test_a_plan_reads_nothing_and_says_what_a_run_would_do(pathveil):
     plan = ["plan", "--epsilon", "1", "--height", "3", "--method", "full"]

@@ -149,14 +149,32 @@ def test_a_stream_that_can_be_read_once_is_looked_at_and_then_read():
 def test_a_run_that_fails_later_stays_charged_and_says_so(taps, pathveil):
     result = pathveil(*charged_publish(taps=damage_rows(taps)))
     assert result.code == 2
-    begins, said, stays, error = result.err.splitlines()
+    begins, said, stays, resumed, error = result.err.splitlines()
     assert begins.startswith("Charging ε = 1 to 'taps'. If not a word follows, see `pathveil")
     assert said.startswith("Charged ε = 1 to 'taps', entry 2")
     assert stays == "ε = 1 stays charged to 'taps', entry 2."
+    assert resumed == "No noise was drawn: with --resume 2 the same run needs no new charge."
     assert error.startswith("error: ")
     facts = balance(pathveil)
     assert (facts["spent"], facts["charges_without_release"]) == ("1", 1)
     assert "no release" in pathveil("ledger", "history", *LEDGER).out
+
+
+def test_a_run_that_failed_while_it_read_is_resumed_once(taps, pathveil):
+    assert pathveil(*charged_publish(taps=damage_rows(taps))).code == 2
+    result = pathveil(*charged_publish(), "--resume", "2")
+    assert result.code == 0, result
+    assert "Resuming on entry 2 of the ledger: nothing is charged." in result.err
+    assert "Was charged before: ε = 1 to 'taps', entry 2; " in result.err
+    facts = balance(pathveil)
+    assert (facts["spent"], facts["charges_without_release"]) == ("1", 0)
+    result = pathveil(*charged_publish(out="again"), "--resume", "2")
+    assert result.code == 2
+    assert "Entry 2 of the ledger paid for a release already." in result.err
+    assert balance(pathveil)["spent"] == "1"
+    result = pathveil(*publish_arguments(out="again"), "--resume", "2")
+    assert result.code == 2
+    assert "--dataset NAME" in result.err
 
 
 @pytest.mark.parametrize("stage", ["reading", "growing", "writing"])

@@ -22,7 +22,7 @@ from pathveil.core.parameters import Parameters
 from pathveil.errors import PathveilError, ReleaseError
 from pathveil.folders import Reserved
 from pathveil.gate.grow_tree import Progress
-from pathveil.ledger.charges import Account, Charge
+from pathveil.ledger.charges import Account, Charge, Resumption
 from pathveil.progress_reports import reported_to
 from pathveil.publishing import Watch
 from pathveil.raw.engines.request import Request
@@ -49,6 +49,7 @@ class Terminal(Watch):
         self._reserved = reserved
         self._csv = csv
         self._signer = signer
+        self._is_publishing = False
 
     @contextmanager
     def rehearsing(self) -> Iterator[Path | None]:
@@ -70,10 +71,13 @@ class Terminal(Watch):
         Said before, because a library can abort the process at any moment after, as `kill -9` can.
         """
         streams.check_open()
-        _say(
-            f"Charging ε = {parameters.budget} to {account.name!r}. If not a word follows, see "
-            f"`pathveil ledger history {account.name}`."
-        )
+        if isinstance(account, Resumption):
+            _say(f"Resuming on entry {account.number} of the ledger: nothing is charged.")
+        else:
+            _say(
+                f"Charging ε = {parameters.budget} to {account.name!r}. If not a word follows, see "
+                f"`pathveil ledger history {account.name}`."
+            )
         stopping.check()
         try:
             yield
@@ -88,13 +92,21 @@ class Terminal(Watch):
 
     @contextmanager
     def paid(self, charge: Charge) -> Iterator[None]:
-        """Say what is left; if the run does not end well, say that the charge stays."""
+        """Say what is left; if the run does not end well, say that the charge stays.
+
+        And that it can be resumed, if it was not even begun to be used.
+        """
         aftermath.paid()
         try:
             _tell_balance(charge)
             yield
         except BaseException:
             _say_even_if_quiet(str(charge))
+            if not self._is_publishing and charge.share is None:
+                number = charge.entry.number
+                _say_even_if_quiet(
+                    f"No noise was drawn: with --resume {number} the same run needs no new charge."
+                )
             raise
 
     @contextmanager
@@ -106,6 +118,7 @@ class Terminal(Watch):
     @contextmanager
     def publishing(self, parameters: Parameters) -> Iterator[Progress]:
         """A bar: levels of the tree, or what is measured and then calibrated."""
+        self._is_publishing = True
         is_calibrated = parameters.how.has_tables
         counting = _MEASURING if is_calibrated else 1.0
         words = "Measuring and calibrating" if is_calibrated else "Growing the noisy prefix tree"
@@ -148,8 +161,9 @@ def _tell_balance(charge: Charge) -> None:
         )
         return
     dataset = account.ledger.standing().books.dataset(account.name)
+    how = "Was charged before:" if isinstance(account, Resumption) else "Charged"
     _say(
-        f"Charged ε = {charge.budget} to {account.name!r}, entry {charge.entry.number}; "
+        f"{how} ε = {charge.budget} to {account.name!r}, entry {charge.entry.number}; "
         f"{dataset.remaining(now, account.population)} of {dataset.limit} remains."
     )
     warn_if_nearly_spent(dataset, now)

@@ -92,6 +92,76 @@ class Account:
             dataset=self.name, population=self.population, epsilon=str(budget), delta=str(delta)
         )
 
+    def resume(self, entry: int) -> "Resumption":
+        """The same account, for a run on a charge that was made before and never used.
+
+        Args:
+            entry: the number of the charge's entry.
+        """
+        return Resumption(self.ledger, self.name, self.population, entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption(Account):
+    """An account that charges nothing anew: its run is on a charge of a run that died.
+
+    Why that costs nothing. A charge is used up by `Charge.begin`, an entry of the ledger that is on
+    disk before the first word of noise is drawn. A charge without that entry has paid for nothing:
+    nothing that depends on anybody's data left its run. So one release on it is what was charged,
+    whatever else its run did before, and whatever else the new one asks for; only dataset,
+    population, ε and δ have to be the same. The new run begins on it as any other does, so of two,
+    or of one and the first run, if that is not dead after all, one is refused.
+
+    A limit that begins anew with each period is meant for what is published in it: a charge of a
+    period that is over can't be resumed. Neither can the share of a series (it is another event).
+    """
+
+    number: int = 0
+
+    def check_affords(
+        self, budget: Budget, delta: Fraction = NO_DELTA, rho: Fraction | None = None
+    ) -> None:
+        """Refuse what `charge` would refuse.
+
+        Raises:
+            LedgerError: if it can't be resumed.
+        """
+        self._unused(budget, delta, rho)
+
+    def charge(
+        self, budget: Budget, delta: Fraction = NO_DELTA, rho: Fraction | None = None
+    ) -> "Charge":
+        """The charge that was made before; nothing is spent.
+
+        Raises:
+            LedgerError: if it can't be resumed, or the ledger was tampered with.
+        """
+        return Charge(self, budget, delta, self._unused(budget, delta, rho), rho)
+
+    def _unused(self, budget: Budget, delta: Fraction, rho: Fraction | None) -> Entry:
+        """The entry; all of the ledger is checked, as whenever something old decides."""
+        chain = self.ledger.chain()
+        books, number = Books.of(chain), self.number
+        if number not in books.charges:
+            raise LedgerError(
+                f"Entry {number} of the ledger is no charge: `pathveil ledger history {self.name}` "
+                "lists them. Nothing was charged or read."
+            )
+        books.check_unused(number)
+        entry = chain.entries[number]
+        if entry.event != self.event(books, budget, delta, rho):
+            raise LedgerError(
+                f"Entry {number} of the ledger is another charge than that of this run: only the "
+                "same dataset, population, ε and δ can be resumed. Nothing was charged or read."
+            )
+        span = books.dataset(self.name).span(self.ledger.now())
+        if span is not None and entry.time not in span:
+            raise LedgerError(
+                f"Entry {number} was charged in a period that is over, and what is published now "
+                "counts in this one: charge it anew. Nothing was charged or read."
+            )
+        return entry
+
 
 @dataclass(frozen=True, slots=True)
 class SeriesAccount(Account):

@@ -1,7 +1,7 @@
 """What `pathveil plan` says about choices: c, a height and a universe that are still open."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
-from pathveil.cli.options import planning, shared, trips
+from pathveil.cli.options import engines, planning, shared, trips
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -278,6 +278,18 @@ def plan(
     rho: shared.Rho = None,
     trajectories: Trajectories = None,
     length: Length = None,
+    *,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--input",
+            metavar="INPUT",
+            help="What `publish` is to read: the plan then says how much memory and spill a run "
+            "takes. It looks at the size of the files, and opens none.",
+            rich_help_panel="The engine",
+        ),
+    ] = None,
+    counting: engines.EngineOptions,
     out: Page = None,
     json: shared.Json = False,
 ) -> None:
@@ -291,6 +303,9 @@ def plan(
 
     As a picture: `pathveil plan --universe-size 1012 --epsilon 1 --trajectories 120000
     --out plan.html`
+
+    What a run will take: `pathveil plan --universe-size 1012 --epsilon 1 --input taps.csv
+    --engine duckdb`
     """
     from pathveil.cli.console import print_json, stdout_console
     from pathveil.core.budget import Budget
@@ -322,8 +337,9 @@ def plan(
 
         simulated = simulate_plan(trajectories, length, out, at)
         parameters = replace(parameters, planned=simulated.run.parameters.planned)
+    takes = _takes(source, counting, parameters)
     if json:
-        facts = _as_json(parameters)
+        facts = _as_json(parameters) | takes
         if simulated is not None:
             from pathveil.trials.forecasting.forecast_tables import as_json
 
@@ -334,7 +350,24 @@ def plan(
     if simulated is not None:
         print_simulation(simulated, out)
     _print(parameters)
-    stdout_console().print("Nothing was read or spent.")
+    console = stdout_console()
+    console.print(f"A run takes: {takes['takes']}.", markup=False, highlight=False)
+    console.print("Nothing was read or spent.")
+
+
+def _takes(
+    source: str | None, counting: engines.EngineOptions, parameters: "Parameters"
+) -> dict[str, Any]:
+    """What a run will take: passes, memory, spill; as far as the size of the files tells."""
+    from pathveil.raw.engines.engine import Engine
+
+    passes = parameters.how.passes(parameters)
+    if source is None:
+        how = "the memory that they need, and no spill, unless --input says what is read"
+        return {"passes": passes, "takes": f"at most {passes} passes over the trajectories; {how}"}
+    chosen = asdict(counting)
+    engine = Engine.choose(chosen.pop("engine"), source, **chosen)
+    return {"passes": passes, "takes": engine.needs(source, parameters)}
 
 
 def _as_json(parameters: "Parameters") -> dict[str, Any]:

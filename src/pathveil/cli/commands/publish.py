@@ -212,6 +212,7 @@ def _is_agreed(request: "Request", account: "Account") -> bool:
     import sys
 
     from pathveil.cli.terminal import Terminal
+    from pathveil.ledger.charges import Resumption
     from pathveil.publishing import dry_run as dry_run_of
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -222,7 +223,8 @@ def _is_agreed(request: "Request", account: "Account") -> bool:
     if not _asked("Rehearse first, for nothing: read the data and see what is dropped? [Y/n] "):
         return True
     dry_run_of(checked, Terminal())
-    return _asked(f"Publish it, and charge ε = {budget} to {account.name!r}? [Y/n] ")
+    cost = f", and charge ε = {budget} to {account.name!r}"
+    return _asked(f"Publish it{'' if isinstance(account, Resumption) else cost}? [Y/n] ")
 
 
 def _asked(question: str) -> bool:

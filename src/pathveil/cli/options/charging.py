@@ -55,6 +55,18 @@ class LedgerOptions:
         ),
     ] = None
 
+    resume: Annotated[
+        int | None,
+        typer.Option(
+            metavar="ENTRY",
+            min=1,
+            help="Charge nothing: publish on this entry of the ledger, the charge of a run that "
+            "died before it drew any noise. Refused if noise was drawn, or if dataset, population, "
+            "ε or δ are not the same.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+
     def next_release(self, period: str | None) -> "SeriesAccount | None":
         """The next release of the series, if one is named.
 
@@ -69,6 +81,11 @@ class LedgerOptions:
         if self.dataset is not None or self.population is not None:
             raise ParameterError(
                 "A series knows its dataset and population: leave --dataset and --population out."
+            )
+        if self.resume is not None:
+            raise ParameterError(
+                "The share of a series can't be resumed: leave --resume out, and this run takes an "
+                "equal part of what is left."
             )
         from pathveil.ledger.ledger import Ledger
 
@@ -98,7 +115,7 @@ class LedgerOptions:
                 check_there(source)
             return programme
         if self.dataset is None:
-            if self.ledger is not None or self.population is not None:
+            if (self.ledger, self.population, self.resume) != (None, None, None):
                 raise ParameterError(
                     "Say which dataset of the ledger is charged: --dataset NAME. (A ledger comes "
                     "from --ledger or PATHVEIL_LEDGER; to publish without one, leave both out.)"
@@ -110,7 +127,8 @@ class LedgerOptions:
 
         if not is_remote:
             check_there(source)
-        return Ledger.open(self.ledger).dataset(self.dataset, self.population)
+        account = Ledger.open(self.ledger).dataset(self.dataset, self.population)
+        return account if self.resume is None else account.resume(self.resume)
 
 
 def _check_uncharged() -> None:

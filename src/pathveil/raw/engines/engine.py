@@ -118,9 +118,12 @@ class Engine:
         It looks at public parameters and the size of the files.
         """
         passes = parameters.how.passes(parameters)
-        if self.name == MEMORY or is_read(source):
+        if is_read(source):
             return f"engine {self.name}"
         said = f"engine {self.name}, which goes through the trajectories at most {passes} times"
+        if self.name == MEMORY:
+            most = _weight(source, _BYTES_PER_BYTE) / 10**6
+            return f"{said} and uses about {most:,.0f} MB of memory for them" if most >= 1 else said
         if self.name != DUCKDB:
             return said
         least = _weight(source, _SPILLED_PER_BYTE) / 10**6
