@@ -93,3 +93,23 @@ def test_rows_from_a_pipe_cost_nothing(week, refuses, pathveil):
     os.close(pipe)
     assert spent(pathveil) == "0"
     assert not (week / "out").exists()
+
+
+def test_a_pipe_among_the_files_of_a_folder_costs_nothing(week, refuses, pathveil):
+    """It was waited for, with ε charged."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    pathveil("ledger", "init", "taps", "--limit", "9", *LEDGER)
+    folder = week / "rows" / "card_id=7"
+    folder.mkdir(parents=True)
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv("taps.csv"), week / "rows" / "a.parquet")
+    os.mkfifo(folder / "b.parquet")
+    for engine in ("memory", "duckdb"):
+        said = refuses(
+            *publish_arguments("rows", dataset="taps", engine=engine), *LEDGER,
+            says="A file of rows is a pipe or a device, not a plain file.",
+        )  # fmt: skip
+        assert "card_id=7" not in said  # a folder's name is a person's
+    assert spent(pathveil) == "0"
+    assert not (week / "out").exists()

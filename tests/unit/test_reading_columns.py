@@ -3,7 +3,7 @@
 import pytest
 
 from pathveil.errors import ParameterError
-from pathveil.raw.sources.columns import Columns, choose_columns
+from pathveil.raw.sources.columns import Columns, choose_columns, proposed
 
 
 @pytest.mark.parametrize(
@@ -96,3 +96,26 @@ def test_names_that_may_be_data_are_not_shown():
     assert "S12" not in str(error.value)
     assert "u77" not in str(error.value)
     assert "does not look like a header" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "roles"),
+    [
+        ("Karte;Zeit;Haltestelle", "Karte Zeit Haltestelle"),
+        ("Kartennummer;Datum;Haltestellenname", "Kartennummer Datum Haltestellenname"),
+        ("Fahrkarte;Zeitstempel;Ort", "Fahrkarte Zeitstempel Ort"),
+        ("N° carte;carte;Heure;Arrêt", "carte Heure Arrêt"),
+        ("Tarjeta;Fecha/Hora;Parada", "Tarjeta Fecha/Hora Parada"),
+        ("Card ID;Tapped At;Stop", "Card ID|Tapped At|Stop"),
+        ("user_id;card;seq;stop_id", "user_id seq stop_id"),  # a well-known name comes first
+        ("Karte;Karten-ID;Datum;Uhrzeit;Linie", "None None None"),  # two, two, none
+    ],
+)
+def test_a_guided_run_proposes_what_headers_say_in_any_language(header, roles):
+    found = [proposed(role, header.split(";")) for role in ("unit", "order", "location")]
+    assert list(map(str, found)) == roles.split("|" if "|" in roles else " ")
+
+
+def test_what_is_only_proposed_is_not_taken_without_asking():
+    with pytest.raises(ParameterError, match=r"unit column .* is required"):
+        choose_columns(["Karte", "Zeit", "Haltestelle"])

@@ -210,6 +210,24 @@ def test_a_workbook_of_several_sheets_needs_the_name_of_one(sheet):
     assert read(path, table="Taps") == (1, 1, 0)
 
 
+def test_numbers_of_a_sheet_are_numbers_whatever_its_texts_are_written_with(sheet):
+    """With a comma before decimals, every cell 1.5 was unreadable."""
+    rows = [HEADER, (1, 1.5, "Köln"), (1, "2,5", "Köln"), (1, 3, "Köln"), (1, "4.5", "Köln")]
+    path = sheet(("Taps", rows))
+    assert read(path) == (1, 4, 1)  # all but "2,5"
+    assert read(path, decimal_comma=True) == (1, 4, 1)  # a text with a point is none, as in CSV
+
+
+def test_degrees_of_a_sheet_may_be_numbers_and_texts_with_a_comma(sheet):
+    grid = Universe.read("grid:2x2:0,0,2,2")
+    rows = [("card", "lat", "lon"), (1, 0.5, "1,5"), (2, "1,5", 0.5), (3, "0.5", 1.5)]
+    database = read_trajectories(
+        sheet(("Taps", rows)), grid, unit="card", latitude="lat", longitude="lon",
+        decimal_comma=True,
+    )  # fmt: skip
+    assert len(database) == 2
+
+
 def test_dates_of_a_sheet_need_no_format_and_its_texts_do(sheet):
     from datetime import datetime
 

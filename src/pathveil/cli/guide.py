@@ -191,9 +191,9 @@ def _asked_universe(line: _Line) -> "Universe":
 
 def _proposed(role: str, source: "Source") -> str | None:
     """The column that the header proposes for a role; None if none does, or several."""
-    from pathveil.raw.sources.columns import recognised
+    from pathveil.raw.sources.columns import proposed
 
-    return recognised(role, source.names)
+    return proposed(role, source.names)
 
 
 def _asked_column(question: str, source: "Source", proposed: str | None) -> str:

@@ -3,6 +3,7 @@
 Decided from column names alone: they are the schema, which is public; the rows are not.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,6 +45,27 @@ _ELSEWHERE: dict[str, tuple[str, ...]] = {
     "longitude": LONGITUDE_ELSEWHERE,
 }  # fmt: skip
 
+# What a guided run proposes besides, for somebody who sees the header and says yes or no.
+_PROPOSED: dict[str, tuple[str, ...]] = {
+    "unit": (
+        "user", "user_id", "uid", "card", "card_id", "card_no", "card_number", "person",
+        "person_id", "rider", "rider_id", "token", "token_id", "pseudonym", "karte", "karten_id",
+        "kartennr", "kartennummer", "fahrkarte", "chipkarte", "kunde", "kunden_id",
+        "kundennummer", "fahrgast", "carte", "carte_id", "numero_carte", "usager", "tarjeta",
+        "id_tarjeta", "numero_tarjeta", "usuario", "tessera", "utente", "kaart", "kaartnummer",
+    ),
+    "order": (
+        "time", "date", "date_time", "when", "tap_time", "transaction_time", "zeit", "datum",
+        "uhrzeit", "datum_uhrzeit", "datum_zeit", "heure", "date_et_heure", "hora", "fecha",
+        "fecha_y_hora", "ora", "data", "tijd", "tijdstip",
+    ),
+    "location": (
+        "stop_name", "stop_code", "station_id", "station_name", "place", "where",
+        "haltestellenname", "haltestellennummer", "haltestellen_nr", "bahnhof", "ort", "nom_arrêt",
+        "nom_arret", "gare", "estación", "estacion", "nombre_parada", "stazione", "halte",
+    ),
+}  # fmt: skip
+
 _SHOWN = 30
 
 
@@ -76,6 +98,12 @@ class Columns:
         names = (
             self.unit, self.trajectory, self.order, self.location, self.latitude, self.longitude,
         )  # fmt: skip
+        return tuple(name for name in names if name is not None)
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """Those of them whose cells are read as numbers, or as times."""
+        names = (self.order, self.latitude, self.longitude)
         return tuple(name for name in names if name is not None)
 
 
@@ -195,12 +223,23 @@ def _check_named(role: str, name: str, available: Sequence[str], *, showable: bo
         )
 
 
-def recognised(role: str, available: Sequence[str]) -> str | None:
-    """The one column that has a well-known name for a role; None if none has, or several."""
+def proposed(role: str, available: Sequence[str]) -> str | None:
+    """The one column whose name says that it plays a role; None if none does, or several.
+
+    Only to be proposed: more names count than where nobody is asked, in any case and with blanks,
+    hyphens or points between their words.
+    """
     try:
-        return _detect(role, available, taken=())
+        found = _detect(role, available, taken=())
     except ParameterError:
         return None
+    names = (*_PROPOSED.get(role, ()), *_ELSEWHERE.get(role, ()))
+    alike = [name for name in available if _words_of(name) in names]
+    return alike[0] if found is None and len(alike) == 1 else found
+
+
+def _words_of(name: str) -> str:
+    return "_".join(re.split(r"[\W_]+", name.casefold())).strip("_")
 
 
 def _detect(role: str, available: Sequence[str], *, taken: Sequence[str]) -> str | None:

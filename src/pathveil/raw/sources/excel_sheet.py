@@ -21,7 +21,7 @@ from pathveil.errors import InputError, ParameterError, did_you_mean
 from pathveil.raw.sources.arrow_table import PIECE_ROWS, rows_of
 from pathveil.raw.sources.columns import Columns, resembles_columns
 from pathveil.raw.sources.notation import Writing
-from pathveil.raw.sources.pandas_frame import texts_of_cells
+from pathveil.raw.sources.pandas_frame import text_of_value, texts_of_cells
 from pathveil.raw.sources.raw_rows import RawRows, attempt
 from pathveil.raw.sources.text_columns import OrderKeys
 from pathveil.raw.sources.text_file import LARGEST_RATIO, LARGEST_UNPACKED
@@ -176,10 +176,15 @@ def _number(letters: bytes) -> int:
 def _parse(cells: list[list[Any]], columns: Columns, unreadable: int) -> RawRows:
     import pyarrow as pa
 
+    # A number's own text has a point; where texts are read with a comma, it is given one.
+    with_comma = columns.numeric if columns.written.decimal_comma else ()
     texts = {
-        name: texts_of_cells([None if cell == "" else cell for cell in column])
+        name: texts_of_cells([
+            None if cell == "" else _with_comma(cell) if name in with_comma else cell
+            for cell in column
+        ])
         for name, column in zip(columns.used, cells, strict=True)
-    }
+    }  # fmt: skip
     rows = replace(rows_of(pa.RecordBatch.from_pydict(texts), columns), unreadable=unreadable)
     if columns.order is None or columns.written.time_format is None or rows.order is None:
         return rows
@@ -187,6 +192,13 @@ def _parse(cells: list[list[Any]], columns: Columns, unreadable: int) -> RawRows
     dates = np.array([isinstance(cell, date) for cell in cells[columns.used.index(columns.order)]])
     own = rows_of(pa.RecordBatch.from_pydict(texts), replace(columns, written=Writing(None))).order
     return rows if own is None else replace(rows, order=_merged(dates, own, rows.order))
+
+
+def _with_comma(cell: Any) -> Any:
+    if not isinstance(cell, float):
+        return cell
+    text = text_of_value(cell)
+    return text.replace(".", ",") if isinstance(text, str) else text
 
 
 def _merged(first: Any, one: OrderKeys, other: OrderKeys) -> OrderKeys:

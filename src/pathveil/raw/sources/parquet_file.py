@@ -6,10 +6,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from pathveil.errors import InputError
+from pathveil.plain_files import NotPlainError, open_named
 from pathveil.progress_reports import report_progress
 from pathveil.raw.sources.arrow_table import (
     PIECE_ROWS,
@@ -121,7 +122,17 @@ class ParquetFiles:
                 unpacked = sum(of.row_group(group).total_byte_size for group in groups)
                 return path, file.schema_arrow.remove_metadata(), of.num_rows, unpacked
 
+        if self._store is None:
+            self._check_plain(path)
         return attempt(footer, self._damaged)
+
+    def _check_plain(self, path: str) -> None:
+        """Refuse what Arrow would wait for: a pipe that nobody writes to."""
+        try:
+            open_named(Path(path)).close()
+        except NotPlainError:
+            problem = f"A file of {self.label} is a pipe or a device, not a plain file."
+            raise InputError(problem) from None
 
     def _known(self, path: str, stored: Any, rows: int, unpacked: int) -> "_File":
         """A file, whose form is kept once for all files that have it."""
