@@ -206,3 +206,32 @@ def test_the_shapes_of_a_feed_are_lines(tmp_path):
         Background.read(feed(tmp_path / "none.zip", stops="stop_id\n1\n"))
     with pytest.raises(UniverseError, match=r"shapes\.txt"):
         Background.read(feed(tmp_path / "odd.zip", shapes="shape_id\n1\n"))
+
+
+STOPS = (
+    "stop_id,stop_name,stop_lat,stop_lon,parent_station,location_type\n"
+    "a,A,45.0,-73.0,,\nb,B,45.1,-73.0,,\nc,C,45.2,-73.0,,\nd,D,45.1,-72.8,,\nx,X,,,st,3\nst,S,45,-73,,1\n"
+)
+
+
+def test_a_feed_without_shapes_has_straight_lines_from_stop_to_stop(tmp_path):
+    calls = (
+        "trip_id,arrival_time,stop_id,stop_sequence\n"
+        "1,,b,20\n1,,a,3\n1,,c,100\n"  # a, b, c: numbers need not follow one another
+        "2,,c,1\n2,,b,2\n2,,a,3\n"  # the way back, drawn already
+        "3,,a,1\n3,,b,2\n3,,b,3\n3,,x,4\n3,,zone,5\n3,,d,6\n"  # leaves it after b
+    )
+    path = feed(tmp_path / "feed.zip", stops=STOPS, stop_times=calls)
+    trunk = ((-73.0, 45.0), (-73.0, 45.1), (-73.0, 45.2))
+    assert Background.of_feed(path).lines == (trunk, ((-73.0, 45.1), (-72.8, 45.1)))
+    assert Background.read(path) == Background.of_feed(path)
+    header_alone = feed(tmp_path / "h.zip", shapes="shape_id\n", stops=STOPS, stop_times=calls)
+    assert Background.of_feed(header_alone).lines[0] == trunk
+
+
+@pytest.mark.parametrize(
+    "calls", ["", "trip_id,stop_id\n", "trip_id,stop_id,stop_sequence\n1,a,?\n"]
+)
+def test_rides_that_are_not_as_gtfs_has_them_are_refused_in_words(tmp_path, calls):
+    with pytest.raises(UniverseError, match=r"stop_times\.txt of .* is not as GTFS has it"):
+        Background.of_feed(feed(tmp_path / "feed.zip", stops=STOPS, stop_times=calls))

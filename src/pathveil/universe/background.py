@@ -1,6 +1,7 @@
 """What lies under the maps of a release: public lines, such as rails, rivers and borders.
 
-They come from a GeoJSON file or from the shapes of a GTFS feed, and are no data about anybody. Maps
+They come from a GeoJSON file or from a GTFS feed (its shapes; if it has none, straight lines from
+stop to stop), and are no data about anybody. Maps
 are small, so what they can't show is left out: lines are thinned until all of them have no more
 than some thousand points. They become a file of the bundle, because its page is drawn from the
 bundle alone.
@@ -14,12 +15,13 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, Final
 
 from pathveil.core.texts import read_json
 from pathveil.errors import UniverseError
-from pathveil.universe.gtfs import COMPRESSIONS, MOST_BYTES
+from pathveil.universe.gtfs import COMPRESSIONS, MOST_BYTES, read_stops
 from pathveil.universe.universe_file import open_public
 
 Point = tuple[float, float]
@@ -27,6 +29,7 @@ Line = tuple[Point, ...]
 
 MOST_POINTS: Final = 6000
 SHAPES_FILE: Final = "shapes.txt"
+CALLS_FILE: Final = "stop_times.txt"
 _DIGITS: Final = 5  # of a degree: about a metre
 _FINEST: Final = 1500  # steps across the picture: finer ones nobody sees
 _DEEPEST: Final = 20
@@ -68,19 +71,23 @@ class Background:
         if not found:
             raise UniverseError(
                 f"The background {path} has no lines: give a GeoJSON file with lines or areas, or "
-                "a GTFS feed with a shapes.txt."
+                "a GTFS feed with a shapes.txt or a stop_times.txt."
             )
         return found
 
     @classmethod
     def of_feed(cls, path: Path, content: bytes | None = None) -> "Background":
-        """The shapes of a GTFS feed; none if it has no shapes.txt.
+        """The shapes of a GTFS feed; without a shapes.txt, straight lines from stop to stop.
 
         Raises:
             UniverseError: if the feed is malformed.
         """
-        text = _shapes_text(open_public(path, "GTFS feed") if content is None else content, path)
-        return cls() if text is None else cls(_thinned(_shapes(text, path)))
+        content = open_public(path, "GTFS feed") if content is None else content
+        for name, lines in ((SHAPES_FILE, _shapes), (CALLS_FILE, _rides)):
+            text = _text_of(content, name, path)
+            if text is not None and (found := cls(_thinned(lines(text, path)))):
+                return found
+        return cls()
 
     def to_text(self) -> str:
         """As GeoJSON; always the same text for the same lines."""
@@ -158,23 +165,28 @@ def _lines_of(said: Any, depth: int) -> Iterator[Line]:
         raise ValueError("unknown kind")
 
 
-def _shapes_text(content: bytes, path: Path) -> str | None:
+def _text_of(content: bytes, name: str, path: Path) -> str | None:
+    """The text of one file of a feed; None if it has no such file.
+
+    Raises:
+        UniverseError: if it can't be read.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as feed:
-            named = [one for one in feed.infolist() if one.filename.split("/")[-1] == SHAPES_FILE]
+            named = [one for one in feed.infolist() if one.filename.split("/")[-1] == name]
             if not named:
                 return None
             if named[0].file_size > MOST_BYTES or named[0].compress_type not in COMPRESSIONS:
-                raise UniverseError(f"The {SHAPES_FILE} of {path} is too large or packed oddly.")
+                raise UniverseError(f"The {name} of {path} is too large or packed oddly.")
             return feed.read(named[0]).decode("utf-8-sig")
     except (
         zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError,
     ):  # fmt: skip
-        raise UniverseError(f"The {SHAPES_FILE} of {path} can't be read.") from None
+        raise UniverseError(f"The {name} of {path} can't be read.") from None
     except ValueError as error:  # of UTF-8, and of zipfile itself where a header lies
         if isinstance(error, UniverseError):
             raise
-        raise UniverseError(f"The {SHAPES_FILE} of {path} can't be read.") from None
+        raise UniverseError(f"The {name} of {path} can't be read.") from None
 
 
 def _shapes(text: str, path: Path) -> list[Line]:
@@ -187,6 +199,51 @@ def _shapes(text: str, path: Path) -> list[Line]:
     except (KeyError, ValueError, TypeError, csv.Error):
         raise UniverseError(f"The {SHAPES_FILE} of {path} is not as GTFS has it.") from None
     return [tuple(point for _, point in sorted(shape)) for shape in shapes.values()]
+
+
+def _rides(text: str, path: Path) -> list[Line]:
+    """From stop to stop as vehicles call at them, each way between two stops once."""
+    at = {stop.stop_id: stop for stop in read_stops(path)}
+    calls: dict[str, list[tuple[int, Point]]] = {}
+    try:
+        rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+        header = [name.strip() for name in next(rows)]
+        trip, stop, sequence = map(header.index, ("trip_id", "stop_id", "stop_sequence"))
+        for row in rows:
+            called = at.get(row[stop]) if row else None
+            if called is not None and called.latitude == called.latitude:
+                point = _point((called.longitude, called.latitude))
+                calls.setdefault(row[trip], []).append((int(row[sequence]), point))
+    except (IndexError, StopIteration, ValueError, csv.Error):
+        raise UniverseError(f"The {CALLS_FILE} of {path} is not as GTFS has it.") from None
+    distinct = {
+        tuple(point for point, _ in groupby(point for _, point in sorted(ride)))
+        for ride in calls.values()
+    }
+    drawn: set[tuple[Point, Point]] = set()
+    # The longest first: lines that share a way are then cut where they leave it.
+    return [
+        line
+        for ride in sorted(distinct, key=lambda ride: (-len(ride), ride))
+        for line in _not_drawn_yet(ride, drawn)
+    ]
+
+
+def _not_drawn_yet(ride: Line, drawn: set[tuple[Point, Point]]) -> Iterator[Line]:
+    """The pieces of a line that none before it has, in either direction."""
+    piece: list[Point] = []
+    for one, other in pairwise(ride):
+        way = min(one, other), max(one, other)
+        if way in drawn:
+            if piece:
+                yield tuple(piece)
+            piece = []
+            continue
+        drawn.add(way)
+        piece = piece or [one]
+        piece.append(other)
+    if piece:
+        yield tuple(piece)
 
 
 def _thinned(lines: Sequence[Line]) -> tuple[Line, ...]:

@@ -32,7 +32,7 @@ def report(
         typer.Option(
             "--background",
             metavar="FILE",
-            help="Other public lines under the maps: a GeoJSON file, or a GTFS feed with shapes.",
+            help="Other public lines under the maps: a GeoJSON file, or a GTFS feed.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,

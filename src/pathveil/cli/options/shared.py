@@ -246,8 +246,8 @@ Background: TypeAlias = Annotated[
     typer.Option(
         "--background",
         metavar="FILE",
-        help="Public lines under the maps: a GeoJSON file (rails, rivers, borders), or a GTFS feed "
-        "with shapes. With --universe gtfs:feed.zip the shapes of the feed, unless 'none'.",
+        help="Public lines under the maps: a GeoJSON file (rails, rivers, borders), or a GTFS "
+        "feed. With --universe gtfs:feed.zip the lines of the feed, unless 'none'.",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -34,7 +34,7 @@ class Queries:
     """Count queries in compressed rows.
 
     Attributes:
-        longest: the largest length that was drawn from, max|Q|.
+        longest: the most locations that were drawn from (the paper's max|Q|).
         offsets: int64, shape (n + 1,); query i is ``codes[offsets[i]:offsets[i + 1]]``.
         codes: int32, location codes; a code may repeat within a query and then counts once.
     """
@@ -76,7 +76,7 @@ def paper_queries(
 
 
 def subset_lengths(height: int) -> tuple[int, ...]:
-    """max|Q| of the four subsets."""
+    """The most locations of the four subsets (the paper's max|Q|)."""
     return tuple(max(1, i * height // SUBSETS) for i in range(1, SUBSETS + 1))
 
 

@@ -107,7 +107,7 @@ def budget_exhibit(plan: Plan, results: Results, truth: Truth) -> Exhibit:
     drawn: list[dict[str, object]] = []
     for epsilon in plan.epsilons:
         for subset, most in enumerate(longest):
-            panel = f"max|Q| = {most}"
+            panel = f"up to {most} locations"
             for method in plan.methods:
                 error = results.subset_error(epsilon, BASE_HEIGHT, method, subset)
                 rows.append((epsilon, most, method.name, *_csv(error), empty[subset]))
@@ -122,7 +122,7 @@ def budget_exhibit(plan: Plan, results: Results, truth: Truth) -> Exhibit:
         "runs.",
         columns=("epsilon", "max_query_length", "method", "mean", "spread", "runs", EMPTY),
         rows=tuple(rows),
-        shown_columns=("Method", "ε", *(f"max|Q| = {most}" for most in longest)),
+        shown_columns=("Method", "ε", *(f"up to {most} locations" for most in longest)),
         shown_rows=tuple(_budget_rows(plan, results, empty)),
         svg=_drawing(drawn, "ε", plan, title),
     )
@@ -157,7 +157,7 @@ class HeightReading:
 
 
 def height_readings(results: Results, truth: Truth) -> tuple[HeightReading, HeightReading]:
-    """Exactly 6 locations, and the subset max|Q| = 6 of Fig. 5."""
+    """Exactly 6 locations, and the subset of up to 6 locations of Fig. 5."""
     return (
         HeightReading(
             "figure-6-error-by-height",
@@ -195,7 +195,7 @@ def height_exhibit(plan: Plan, reading: HeightReading) -> Exhibit:
         title=title,
         note=f"{len(reading.workload.queries):,} random queries of {reading.words}; B is the "
         'budget ε. The paper says "query length fixed to 6", which can be read in two ways: as '
-        "exactly 6 locations, or as the subset max|Q| = 6 of Figure 5.",
+        "exactly 6 locations, or as the subset of up to 6 locations of Figure 5.",
         columns=("epsilon", "height", "method", "mean", "spread", "runs", EMPTY),
         rows=tuple(rows),
         shown_columns=("Method", "B", *(f"h = {height}" for height in plan.heights)),

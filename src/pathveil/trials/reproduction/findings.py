@@ -135,7 +135,7 @@ def _errors_by_epsilon(plan: Plan, results: Results) -> Iterator[Finding]:
     worst = _error(results, plan.epsilons[0], FULL, 0)
     yield Finding(
         "Figure 5",
-        f"In the worst case (ε = 0.5, max|Q| = 3) the error of Full is below "
+        f"In the worst case (ε = 0.5, up to 3 locations) the error of Full is below "
         f"{percent(paper_numbers.WORST_ERROR)}.",
         f"{percent(worst)}.",
         "agrees" if worst < paper_numbers.WORST_ERROR else "differs",

@@ -19,7 +19,7 @@ CHOICES: dict[str, tuple[Method, ...]] = {
     "all": (*PAPER_METHODS, CALIBRATED),
 }
 BASE_EPSILON, BASE_HEIGHT, BASE_TOP = "1.0", 12, 200
-# Fig. 6 has a "query length fixed to 6", which may also mean the subset with max|Q| = 6.
+# Fig. 6 has a "query length fixed to 6", which may also mean the subset of up to 6 locations.
 FIXED_LENGTH, FIXED_SUBSET = 6, 1
 RUNTIME_HEIGHT = 20
 TOP = (50, 100, 150, 200, 250)
