@@ -5,15 +5,18 @@ import io
 from itertools import product
 
 import jsonschema
+import numpy as np
 import pytest
 from tests.explorer import releases
 from tests.explorer.releases import STRANGE, Caller
 
 import pathveil as pv
+from pathveil.core.error_table import ANY, HOURS, KINDS, MARKS, SLOT, ErrorTable
 from pathveil.core.texts import unescape
 from pathveil.explorer.openapi import describe
 from pathveil.explorer.routes import ROUTES
 from pathveil.explorer.web import HEADERS
+from pathveil.release.answering import Answering
 
 MADE = {
     "calibrated": (releases.week,),
@@ -437,6 +440,32 @@ def test_slots_add_up_to_all_visits():
     of_one = caller.ask("/slots", location=some)["rows"]
     assert sum(row["count"] for row in of_one) == int(pv.visit_counts(release).counts[0])
     assert caller_of("calibrated").ask("/slots")["rows"] == []
+    # Intervals only where something was measured that tells them: a bound would be everybody.
+    tells = release.answering.table.tells
+    assert {row["mark"] is not None for row in rows} == {tells(SLOT)}
+    assert {row["mark"] is not None for row in of_one} == {tells(HOURS)}
+
+
+@pytest.mark.parametrize(("kind", "asked"), [(SLOT, {}), (HOURS, {"location": "Market"})])
+def test_hours_have_intervals_where_the_release_tells_their_errors(monkeypatch, kind, asked):
+    caller = caller_of("calibrated times")
+    release = caller.indexed[0].release
+    asked = dict.fromkeys(asked, release.universe.labels[0])
+    before = caller.ask("/slots", **asked)["rows"]
+    table = release.answering.table
+    known = np.flatnonzero((table.kind == KINDS.index(ANY)) & (table.locations == 1))
+    rows = np.concatenate([np.flatnonzero(table.kind < KINDS.index(kind)), known])
+    of_kind = np.full(len(known), KINDS.index(kind))
+    telling = ErrorTable(
+        table.locations[rows], table.estimate[rows], table.bounds[rows],
+        np.concatenate([table.kind[rows[: -len(known)]], of_kind]), table.best[rows],
+    )  # fmt: skip
+    assert telling.problem() is None
+    monkeypatch.setitem(vars(release), "answering", Answering(telling, release.answering.paths))
+    told = caller.ask("/slots", **asked)["rows"]
+    assert [row["count"] for row in told] == [row["count"] for row in before]
+    assert all(row["low"] <= row["count"] <= row["high"] for row in told)
+    assert {row["mark"] for row in told} <= set(MARKS)
 
 
 def test_flows_and_maps_and_patterns_of_some_hours_are_those_of_the_view():
@@ -468,6 +497,20 @@ def test_a_catchment_is_made_of_the_flows():
     assert {r["label"]: r["came"] for r in told["rows"] if r["came"]} == came
     assert {r["label"]: r["went"] for r in told["rows"] if r["went"]} == went
     assert (told["came"], told["went"]) == (sum(came.values()), sum(went.values()))
+    # With the intervals of the same flows, which a window of time does not have.
+    fields = ("low", "high", "best", "mark")
+    known = {(r["origin"], r["destination"]): [r[key] for key in fields] for r in every}
+    for row in told["rows"]:
+        for way, pair in (("came", (row["label"], label)), ("went", (label, row["label"]))):
+            shown = [row[f"{way}_{key}"] for key in fields]
+            assert shown[0] <= row[way] <= shown[1]
+            assert pair not in known or shown == known[pair]
+    matrix = caller.ask("/flows/matrix", kind="steps", n=100)
+    labels = [place["label"] for place in matrix["locations"]]
+    marks = {
+        (a, b): matrix["marks"][i][j] for i, a in enumerate(labels) for j, b in enumerate(labels)
+    }
+    assert {pair: marks[pair] for pair in known} == {pair: of[3] for pair, of in known.items()}
 
 
 @pytest.mark.parametrize("across", [1, 3, 30])

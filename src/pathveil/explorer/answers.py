@@ -11,6 +11,7 @@ from pathveil.explorer.indexed_release import IndexedRelease
 LOW = Field(description="The least the true count may be; null: the release has no interval.")
 HIGH = Field(description="The most it may be; null likewise.")
 BEST = Field(description="The middle of what the true count may be: what a list shows.")
+RULE_FIELD = Field(description="What the marks mean.")
 MARK = Field(description="reliable, rough or noise (it can't be told from noise); null likewise.")
 
 

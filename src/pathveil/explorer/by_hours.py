@@ -5,6 +5,7 @@ one location, the flows between cells of the map instead of single stops.
 """
 
 import math
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -13,7 +14,19 @@ from pydantic import Field
 
 from pathveil.analysis.flows import PairCounts, origin_destination, transitions, visits
 from pathveil.analysis.visit_index import codes_of
-from pathveil.explorer.answers import Location, Record, Table
+from pathveil.core.error_table import HOURS, MOVE, RULE, SLOT, TRIP, Estimate, as_estimate
+from pathveil.explorer.answers import (
+    BEST,
+    HIGH,
+    LOW,
+    MARK,
+    RULE_FIELD,
+    Figure,
+    Location,
+    Record,
+    Table,
+    figure,
+)
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.indexed_release import IndexedRelease, most_frequent_first
 from pathveil.release.release import Release
@@ -40,6 +53,18 @@ def asked_pairs(indexed: IndexedRelease, asked: Asked) -> PairCounts:
     return indexed.steps if kind == "steps" else indexed.ends
 
 
+def estimates(
+    indexed: IndexedRelease, asked: Asked, pairs: PairCounts
+) -> Sequence[int] | Iterator[Estimate]:
+    """Flows with their intervals, if the release tells any; of some hours it tells none."""
+    answering = indexed.release.answering
+    if answering is None or asked.text("during"):
+        counts: list[int] = pairs.counts.tolist()
+        return counts
+    kind = MOVE if asked.text("kind") == "steps" else TRIP
+    return answering.pairs(kind, pairs).estimates()
+
+
 def counts_during(indexed: IndexedRelease, window: str | None) -> NDArray[np.int64]:
     """How many trajectories visit each location, in these hours or at all."""
     return visits(within(indexed.release, window)).counts if window else indexed.visits
@@ -48,39 +73,55 @@ def counts_during(indexed: IndexedRelease, window: str | None) -> NDArray[np.int
 # When: visits by time slot.
 
 
-class Slot(Record):
-    """A time slot."""
+class Slot(Figure):
+    """A time slot, and the released visits in it; each visit of a trajectory counts."""
 
     start: str = Field(description="Its start, and its name.")
     end: str = Field(description="Its end, which is not part of it.")
-    count: int = Field(description="Released visits in it; each visit of a trajectory counts.")
 
 
 class Slots(Table):
     """All slots of the time grid, in their order."""
 
     rows: list[Slot]
+    rule: str = RULE_FIELD
 
 
 def slots(indexed: IndexedRelease, asked: Asked) -> Slots:
     """The answer of ``/api/slots``."""
     grid, universe = indexed.release.time_grid, indexed.release.universe
     if grid is None:
-        return Slots(rows=[])
+        return Slots(rows=[], rule=RULE)
     paths = indexed.release.timed_paths()
     weights = np.repeat(paths.weights, paths.lengths)
     slot, code = np.divmod(paths.codes.astype(np.int64), len(universe))
     wanted = asked.text("location")
     if wanted:
         weights = weights * (code == codes_of(universe, [wanted])[0])
-    counts = np.bincount(slot, weights, len(grid)).astype(np.int64).tolist()
-    ends = grid.ends_as_texts()
+    counts = np.bincount(slot, weights, len(grid)).astype(np.int64)
+    rows = zip(
+        grid.labels, grid.ends_as_texts(), _in_slots(indexed, wanted, counts), strict=True
+    )  # fmt: skip
     return Slots(
-        rows=[
-            Slot(start=start, end=end, count=count)
-            for start, end, count in zip(grid.labels, ends, counts, strict=True)
-        ]
+        rows=[Slot(start=start, end=end, **figure(count)) for start, end, count in rows], rule=RULE
     )
+
+
+def _in_slots(
+    indexed: IndexedRelease, wanted: str | None, counts: NDArray[np.int64]
+) -> Sequence[int] | Iterator[Estimate]:
+    """Visits by slot, with intervals where something was measured that tells their errors.
+
+    A bound that needs no model would be everybody, for every hour.
+    """
+    answering = indexed.release.answering
+    if answering is not None and wanted and answering.table.tells(HOURS):
+        codes = np.full(len(counts), codes_of(indexed.release.universe, [wanted])[0])
+        return answering.visits_at_hours(codes, counts).estimates()
+    if answering is not None and not wanted and answering.table.tells(SLOT):
+        return answering.slots(counts).estimates()
+    plain: list[int] = counts.tolist()
+    return plain
 
 
 # The catchment of one location: from where people come, and where they go.
@@ -90,7 +131,15 @@ class Neighbour(Location):
     """Another location and the flows to and from it."""
 
     came: int = Field(description="How many lead from it to the location that was asked for.")
+    came_low: int | None = LOW
+    came_high: int | None = HIGH
+    came_best: int | None = BEST
+    came_mark: str | None = MARK
     went: int = Field(description="How many lead from that one to it.")
+    went_low: int | None = LOW
+    went_high: int | None = HIGH
+    went_best: int | None = BEST
+    went_mark: str | None = MARK
 
 
 class Catchment(Table):
@@ -101,6 +150,7 @@ class Catchment(Table):
     came: int = Field(description="All that lead to it from others.")
     went: int = Field(description="All that lead from it to others.")
     rows: list[Neighbour]
+    rule: str = RULE_FIELD
 
 
 def catchment(indexed: IndexedRelease, asked: Asked) -> Catchment:
@@ -114,20 +164,35 @@ def catchment(indexed: IndexedRelease, asked: Asked) -> Catchment:
     came = np.bincount(pairs.first[arriving], pairs.counts[arriving], size).astype(np.int64)
     went = np.bincount(pairs.second[leaving], pairs.counts[leaving], size).astype(np.int64)
     order = np.argsort(-(came + went), kind="stable")[: asked.integer("limit")]
+    order = order[(came + went)[order] > 0]
+    here = np.full(len(order), own, dtype=order.dtype)
+    rows = zip(
+        order.tolist(),
+        estimates(indexed, asked, PairCounts(order, here, came[order])),
+        estimates(indexed, asked, PairCounts(here, order, went[order])),
+        strict=True,
+    )
     return Catchment(
         label=universe.labels[own],
         name=indexed.name_of(own),
         came=int(came.sum()),
         went=int(went.sum()),
         rows=[
-            Neighbour.at(indexed, code, came=int(came[code]), went=int(went[code]))
-            for code in order.tolist()
-            if came[code] + went[code]
+            Neighbour.at(indexed, code, **_direction("came", into), **_direction("went", out_of))
+            for code, into, out_of in rows
         ],
+        rule=RULE,
     )
 
 
-# Flows between zones of the map: cells of equal size, each where its visits are.
+def _direction(name: str, count: int) -> dict[str, int | str | None]:
+    known = as_estimate(count)
+    own = {"low": known.low, "high": known.high, "best": known.best, "mark": known.mark}
+    return {name: int(known)} | {f"{name}_{key}": value for key, value in own.items()}
+
+
+# Flows between zones of the map: cells of equal size, each where its visits are. They are sums of
+# many flows, of whose errors together nothing was measured, so they have no intervals.
 
 
 class Zone(Record):

@@ -3,19 +3,29 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from pathveil.analysis.flows import PairCounts
 from pathveil.analysis.patterns import Pattern, top_patterns
 from pathveil.analysis.visit_index import codes_of
-from pathveil.core.error_table import MOVE, RULE, TRIP
+from pathveil.core.error_table import RULE, as_estimate
 from pathveil.errors import QueryError
-from pathveil.explorer.answers import Answer, Figure, Location, Record, Table, Waiting, figure
+from pathveil.explorer.answers import (
+    MARK,
+    RULE_FIELD,
+    Answer,
+    Figure,
+    Location,
+    Record,
+    Table,
+    Waiting,
+    figure,
+)
 from pathveil.explorer.asking import Asked
-from pathveil.explorer.by_hours import asked_pairs, within
+from pathveil.explorer.by_hours import asked_pairs, estimates, within
 from pathveil.explorer.indexed_release import IndexedRelease
 
-RULE_FIELD = Field(description="What the marks mean.")
 MOST_VISITS_BY_HOUR, LONGEST_BY_HOUR = 5_000_000, 4
 NOISY = Field(description="The noisy count that was published for it; null: none was.")
 
@@ -28,6 +38,7 @@ class Matrix(Answer):
 
     locations: list[Location] = Field(description="The busiest, by what leaves and arrives.")
     counts: list[list[int]] = Field(description="counts[i][j] lead from location i to j.")
+    marks: list[list[str | None]] = Field(description=f"Of counts[i][j]: {MARK.description}")
     inside: int = Field(description="The sum of the matrix.")
     total: int = Field(description="All flows of the release.")
 
@@ -84,9 +95,20 @@ def matrix(indexed: IndexedRelease, asked: Asked) -> Matrix:
     return Matrix(
         locations=[Location.at(indexed, code) for code in codes.tolist()],
         counts=counts.tolist(),
+        marks=_marks(indexed, asked, codes, counts),
         inside=int(counts.sum()),
         total=int(pairs.counts.sum()),
     )
+
+
+def _marks(
+    indexed: IndexedRelease, asked: Asked, codes: NDArray[np.int64], counts: NDArray[np.int64]
+) -> list[list[str | None]]:
+    """The marks of a matrix, row by row."""
+    many = len(codes)
+    cells = PairCounts(np.repeat(codes, many), np.tile(codes, many), counts.ravel())
+    marks = [as_estimate(count).mark for count in estimates(indexed, asked, cells)]
+    return [marks[row * many : (row + 1) * many] for row in range(many)]
 
 
 def flows(indexed: IndexedRelease, asked: Asked) -> Flows:
@@ -100,7 +122,7 @@ def flows(indexed: IndexedRelease, asked: Asked) -> Flows:
     rows = zip(
         pairs_shown.first.tolist(),
         pairs_shown.second.tolist(),
-        _estimates(indexed, asked, pairs_shown),
+        estimates(indexed, asked, pairs_shown),
         strict=True,
     )
     return Flows(
@@ -118,16 +140,6 @@ def flows(indexed: IndexedRelease, asked: Asked) -> Flows:
         pairs=len(pairs.counts),
         rule=RULE,
     )
-
-
-def _estimates(indexed: IndexedRelease, asked: Asked, pairs: PairCounts) -> Iterable[int]:
-    """The counts, with intervals if the release tells any; of some hours it tells none."""
-    answering = indexed.release.answering
-    if answering is None or asked.text("during"):
-        counts: list[int] = pairs.counts.tolist()
-        return counts
-    kind = MOVE if asked.text("kind") == "steps" else TRIP
-    return answering.pairs(kind, pairs).estimates()
 
 
 # Patterns: sequences of locations that many trajectories follow.

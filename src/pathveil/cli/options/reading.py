@@ -137,9 +137,10 @@ def _where(columns: "Columns") -> str:
 
 def _tell(report: "ReadingReport", console: "Console", *, timed: bool) -> None:
     columns = report.columns
+    named = (("trajectory", columns.trajectory), ("order", columns.order))
+    others = "".join(f"{role} {name!r}, " for role, name in named if name is not None)
     console.print(
-        f"Columns: unit {columns.unit!r}, trajectory {columns.trajectory!r}, "
-        f"order {columns.order!r}, {_where(columns)}.",
+        f"Columns: unit {columns.unit!r}, {others}{_where(columns)}.",
         highlight=False,
         markup=False,
     )

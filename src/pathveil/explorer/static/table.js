@@ -40,9 +40,11 @@ export const isNoise = (row) => row.mark === "noise";
 /** The column of a figure; if the release tells how far it is off, at the pointer its interval. */
 export function figureColumns(title, facts) {
   if (!facts.has_intervals) return [{ key: "count", title, numeric: true }];
-  const about = (row) => (row.low === null ? undefined : `90%: ${number(row.low)} to ${number(row.high)}, ${row.mark}`);
-  return [{ key: "count", title, numeric: true, show: (row) => el("span", { title: about(row) }, number(row.best ?? row.count)) }];
+  return [{ key: "count", title, numeric: true, show: (row) => withInterval(row.best ?? row.count, row.low, row.high, row.mark) }];
 }
+
+/** A figure, at the pointer its interval, if it has one. */
+export const withInterval = (count, low, high, mark) => el("span", { title: low === null ? undefined : `90%: ${number(low)} to ${number(high)}, ${mark}` }, number(count));
 
 /** What stands below such a table: how many rows are dimmed, and by which rule. */
 export function ruleWords(rows, rule, facts) {

@@ -5,7 +5,7 @@ import { el, field, fill, number, place, text } from "./dom.js";
 import { hours } from "./hours.js";
 import { map } from "./map.js";
 import { keep } from "./router.js";
-import { downloads, figureColumns, ruleWords, scrolling, table } from "./table.js";
+import { downloads, figureColumns, isNoise, ruleWords, scrolling, table, withInterval } from "./table.js";
 
 const LINES = 60;
 const ZONES = 40;
@@ -27,7 +27,7 @@ export async function flows(body, parameters, facts) {
   };
   const kind = select("kind", [["ends", "first location to last"], ["steps", "each location to the next"]]);
   const size = select("n", [["10"], ["15"], ["25"], ["50"]]);
-  const draw = select("draw", [["zones", "zones of the map"], ["stops", "single locations"]]);
+  const drawing = select("draw", [["zones", "zones of the map"], ["stops", "single locations"]]);
   const whose = combobox({ label: "Catchment of", asker, keepText: true, placeholder: "all flows", picked: (row) => {
     const label = row?.label ?? "";
     if (label !== wanted.of) { wanted.of = label; changed(); }
@@ -39,7 +39,7 @@ export async function flows(body, parameters, facts) {
   const pairs = el("section", {});
   const cells = el("section", { "aria-live": "polite" });
   let drawn = null;
-  fill(body, el("div", { class: "filters" }, field("kind", "Flows from", kind), facts.has_map ? field("draw", "Lines on the map", draw) : null, field("n", "Busiest locations in the matrix", size), whose.element, slider.element),
+  fill(body, el("div", { class: "filters" }, field("kind", "Flows from", kind), facts.has_map ? field("draw", "Lines on the map", drawing) : null, field("n", "Busiest locations in the matrix", size), whose.element, slider.element),
     el("div", { class: facts.has_map ? "columns map-first" : "columns" }, facts.has_map ? pictures : null, pairs), cells);
 
   function changed() {
@@ -63,7 +63,7 @@ export async function flows(body, parameters, facts) {
         drawn && !wanted.of && wanted.draw === "zones" ? asking[3]("/flows/zones", { kind: from, during, limit: ZONES }) : null,
       ]);
       show(listed, of, zones);
-      fill(pairs, of ? catchment(of, wanted, csv, () => pick(of.label)) : [el("h2", {}, "Largest flows"), pairTable(listed.rows.slice(0, 12), wanted, facts), ruleWords(listed.rows.slice(0, 12), listed.rule, facts)]);
+      fill(pairs, of ? catchment(of, wanted, facts, () => pick(of.label)) : [el("h2", {}, "Largest flows"), pairTable(listed.rows.slice(0, 12), wanted, facts), ruleWords(listed.rows.slice(0, 12), listed.rule, facts)]);
       fill(cells, el("h2", {}, "Origin and destination"), heat(matrix), downloads(csv("/flows/matrix", { kind: from, during, n: wanted.n })));
     } catch (error) {
       fill(cells, el("p", { class: "error" }, error.message));
@@ -75,18 +75,26 @@ export async function flows(body, parameters, facts) {
     drawn.select(of ? [of.label] : []);
     if (of) {
       const both = of.rows.flatMap((row) => [
-        { origin: row.label, destination: of.label, count: row.came, to: "in" }, { origin: of.label, destination: row.label, count: row.went, to: "out" },
+        { origin: row.label, destination: of.label, count: row.came, mark: row.came_mark, to: "in" },
+        { origin: of.label, destination: row.label, count: row.went, mark: row.went_mark, to: "out" },
       ]);
-      drawn.flows(both.filter((pair) => pair.count));
-      explained.textContent = `From where people come to ${of.name || of.label}, and where they go from there. Click it again for all flows.`;
+      const left = draw(both.filter((pair) => pair.count));
+      explained.textContent = `From where people come to ${of.name || of.label}, and where they go from there${left}. Click it again for all flows.`;
     } else if (zones) {
       drawn.flows(zones.rows, zones.zones);
       const within = zones.total ? Math.round((100 * zones.inside) / zones.total) : 0;
-      explained.textContent = `The ${zones.rows.length} largest flows between ${zones.zones.length} zones of the map, each drawn where its visits are; ${within}% stay in their zone. Click a location for its own.`;
+      explained.textContent = `The ${zones.rows.length} largest flows between ${zones.zones.length} zones of the map, each drawn where its visits are; ${within}% stay in their zone.${facts.has_intervals ? " They are sums, for which no interval is known." : ""} Click a location for its own.`;
     } else {
-      drawn.flows(listed.rows);
-      explained.textContent = `The ${listed.rows.length} largest flows between different locations; wide lines are large ones. Click a location for its own.`;
+      const left = draw(listed.rows);
+      explained.textContent = `The ${listed.rows.length} largest flows between different locations; wide lines are large ones${left}. Click a location for its own.`;
     }
+  }
+
+  /** Draw what can be told from noise, and say how much can't. */
+  function draw(rows) {
+    const told = rows.filter((row) => !isNoise(row));
+    drawn.flows(told);
+    return told.length < rows.length ? `; ${number(rows.length - told.length)} that can't be told from noise are not drawn` : "";
   }
 
   if (facts.has_map) {
@@ -97,7 +105,9 @@ export async function flows(body, parameters, facts) {
   await answer();
 }
 
-function catchment(of, wanted, csv, leave) {
+function catchment(of, wanted, facts, leave) {
+  const rows = of.rows.map((row) => ({ ...row, mark: bothMarks(row) }));
+  const one = (key, title) => ({ key, title, numeric: true, show: (row) => withInterval(row[`${key}_best`] ?? row[key], row[`${key}_low`], row[`${key}_high`], row[`${key}_mark`]) });
   return [
     el("h2", {}, "Catchment of ", place(of.label, of.name)),
     el("p", {}, `${number(of.came)} come here, ${number(of.went)} go from here. `, el("button", { type: "button", onclick: leave }, "All flows")),
@@ -105,14 +115,18 @@ function catchment(of, wanted, csv, leave) {
       caption: "Other locations",
       columns: [
         { key: "label", title: "Location", show: (row) => place(row.label, row.name) },
-        { key: "came", title: "Come from there", numeric: true },
-        { key: "went", title: "Go there", numeric: true },
+        one("came", "Come from there"),
+        one("went", "Go there"),
       ],
-      rows: of.rows, download: csv("/flows/of", { location: of.label, kind: wanted.kind, during: wanted.during, limit: 1000 }),
+      rows, download: facts.csv("/flows/of", { location: of.label, kind: wanted.kind, during: wanted.during, limit: 1000 }),
       empty: "Nobody comes from or goes to another location.",
     }),
+    ruleWords(rows, of.rule, facts),
   ];
 }
+
+/** The mark of both directions: noise only if neither can be told from it. */
+const bothMarks = (row) => (row.came_mark === "noise" ? row.went_mark : row.came_mark);
 
 function pairTable(rows, wanted, facts) {
   return table({
@@ -127,9 +141,11 @@ function pairTable(rows, wanted, facts) {
   });
 }
 
-function heat({ locations, counts, inside, total }) {
+function heat({ locations, counts, marks, inside, total }) {
   if (!locations.length) return el("p", { class: "quiet" }, "There are no flows.");
   const most = Math.max(1, ...counts.flat());
+  const cell = (count, mark, title) => el("td", { class: mark === "noise" ? "noise" : undefined, "--share": mark === "noise" ? 0 : Math.sqrt(count / most), title }, count ? number(count) : "·");
+  const dimmed = marks.flat().some((mark, at) => mark === "noise" && counts.flat()[at]);
   const names = locations.map(({ label, name }) => name || label);
   const share = total ? Math.round((100 * inside) / total) : 0;
   const whole = el("table", { class: "matrix" },
@@ -137,6 +153,6 @@ function heat({ locations, counts, inside, total }) {
     el("thead", {}, el("tr", {}, el("td"), names.map((name) => el("th", { scope: "col", title: name }, el("span", { class: "upright" }, text(name)))))),
     el("tbody", {}, counts.map((row, i) => el("tr", {},
       el("th", { scope: "row" }, place(locations[i].label, locations[i].name)),
-      row.map((count, j) => el("td", { "--share": Math.sqrt(count / most), title: `${names[i]} → ${names[j]}` }, count ? number(count) : "·"))))));
-  return el("div", {}, scrolling("Matrix of flows", whole), el("p", { class: "quiet" }, `These ${number(locations.length)} locations hold ${share}% of all flows.`));
+      row.map((count, j) => cell(count, marks[i][j], `${names[i]} → ${names[j]}`))))));
+  return el("div", {}, scrolling("Matrix of flows", whole), el("p", { class: "quiet" }, `These ${number(locations.length)} locations hold ${share}% of all flows.${dimmed ? " What can't be told from noise has no colour." : ""}`));
 }

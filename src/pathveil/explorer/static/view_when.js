@@ -1,18 +1,18 @@
 // When: visits by time slot, and where they are at each hour.
 
 import { combobox } from "./combobox.js";
-import { el, fill, number } from "./dom.js";
+import { el, fill } from "./dom.js";
 import { hours } from "./hours.js";
 import { map } from "./map.js";
 import { keep } from "./router.js";
-import { bars, table } from "./table.js";
+import { bars, figureColumns, isNoise, ruleWords, table } from "./table.js";
 
 export async function when(body, parameters, facts) {
   if (!facts.slots.length) {
     fill(body, el("p", {}, "The trajectories of this release have no times."));
     return;
   }
-  const { ask, asker, csv } = facts;
+  const { ask, asker } = facts;
   const asking = [asker(), asker()];
   const wanted = { location: parameters.get("location") ?? "", during: parameters.get("during") ?? "" };
   const where = combobox({ label: "Only visits to", asker, keepText: true, placeholder: "all locations", picked: (row) => {
@@ -35,7 +35,7 @@ export async function when(body, parameters, facts) {
     try {
       const [slots, then] = await Promise.all([asking[0]("/slots", { location: wanted.location }), drawn ? asking[1]("/map", { during: wanted.during }) : null]);
       drawn?.counts(then.counts, wanted.during ? `trajectories, ${wanted.during}` : "trajectories");
-      fill(rows, slotTable(slots.rows, wanted, csv));
+      fill(rows, slotTable(slots, wanted, facts));
     } catch (error) {
       fill(rows, el("p", { class: "error" }, error.message));
     }
@@ -49,15 +49,15 @@ export async function when(body, parameters, facts) {
   await answer();
 }
 
-function slotTable(rows, wanted, csv) {
+function slotTable({ rows, rule }, wanted, facts) {
   const most = rows.reduce((a, row) => Math.max(a, row.count), 1);
   return [el("h2", {}, wanted.location ? `Visits to ${wanted.location}, by hour` : "Visits by hour"), table({
     caption: "Visits in each time slot",
     columns: [
       { key: "start", title: "From", show: (row) => `${row.start} to ${row.end}` },
-      { key: "count", title: "Visits", numeric: true, show: (row) => number(row.count) },
-      { key: "bar", title: "", plain: true, show: (row) => bars(row.count / most) },
+      ...figureColumns("Visits", facts),
+      { key: "bar", title: "", plain: true, show: (row) => bars(isNoise(row) ? 0 : row.count / most) },
     ],
-    rows, sorted: ["start", "ascending"], download: csv("/slots", { location: wanted.location }), empty: "There are no slots.",
-  })];
+    rows, sorted: ["start", "ascending"], download: facts.csv("/slots", { location: wanted.location }), empty: "There are no slots.",
+  }), ruleWords(rows, rule, facts)];
 }
