@@ -164,12 +164,12 @@ def catchment(indexed: IndexedRelease, asked: Asked) -> Catchment:
     came = np.bincount(pairs.first[arriving], pairs.counts[arriving], size).astype(np.int64)
     went = np.bincount(pairs.second[leaving], pairs.counts[leaving], size).astype(np.int64)
     order = np.argsort(-(came + went), kind="stable")[: asked.integer("limit")]
-    order = order[(came + went)[order] > 0]
-    here = np.full(len(order), own, dtype=order.dtype)
+    others = order[(came + went)[order] > 0].astype(np.int32)
+    here = np.full(len(others), own, dtype=np.int32)
     rows = zip(
-        order.tolist(),
-        estimates(indexed, asked, PairCounts(order, here, came[order])),
-        estimates(indexed, asked, PairCounts(here, order, went[order])),
+        others.tolist(),
+        estimates(indexed, asked, PairCounts(others, here, came[others])),
+        estimates(indexed, asked, PairCounts(here, others, went[others])),
         strict=True,
     )
     return Catchment(

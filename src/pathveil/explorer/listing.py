@@ -102,11 +102,12 @@ def matrix(indexed: IndexedRelease, asked: Asked) -> Matrix:
 
 
 def _marks(
-    indexed: IndexedRelease, asked: Asked, codes: NDArray[np.int64], counts: NDArray[np.int64]
+    indexed: IndexedRelease, asked: Asked, codes: NDArray[np.intp], counts: NDArray[np.int64]
 ) -> list[list[str | None]]:
     """The marks of a matrix, row by row."""
     many = len(codes)
-    cells = PairCounts(np.repeat(codes, many), np.tile(codes, many), counts.ravel())
+    rows = codes.astype(np.int32)
+    cells = PairCounts(np.repeat(rows, many), np.tile(rows, many), counts.ravel())
     marks = [as_estimate(count).mark for count in estimates(indexed, asked, cells)]
     return [marks[row * many : (row + 1) * many] for row in range(many)]
 

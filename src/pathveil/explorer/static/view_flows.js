@@ -94,7 +94,8 @@ export async function flows(body, parameters, facts) {
   function draw(rows) {
     const told = rows.filter((row) => !isNoise(row));
     drawn.flows(told);
-    return told.length < rows.length ? `; ${number(rows.length - told.length)} that can't be told from noise are not drawn` : "";
+    if (told.length === rows.length) return "";
+    return told.length ? `; ${number(rows.length - told.length)} that can't be told from noise are not drawn` : "; none of them can be told from noise, so none is drawn";
   }
 
   if (facts.has_map) {
