@@ -9,16 +9,18 @@ import pytest
 from pathveil import TrajectoryDatabase, simulate_week
 from pathveil.core.noise import Laplace
 from pathveil.core.parameters import Parameters
+from pathveil.core.paths import Paths
 from pathveil.gate.measure import measure
 from pathveil.gate.randomness import Randomness
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
 from pathveil.methods.calibrated.synthesis.synthesize import synthesize
-from pathveil.methods.calibrated.uncertainty.validated import Validated
+from pathveil.methods.calibrated.uncertainty.validated import Validated, answers_of
 from pathveil.statistics.constants import ENOUGH_QUERIES
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.planner import Planner
 from pathveil.statistics.statistic import Rows, Scope
+from pathveil.statistics.total import TOTAL
 from pathveil.statistics.validation import (
     MOVE,
     ORDERED,
@@ -34,8 +36,9 @@ from pathveil.statistics.validation import (
     scattered,
 )
 from pathveil.statistics.validation_queries import drawn_queries
+from pathveil.statistics.visits import VISITS
 
-SIZE = 6
+SIZE, SIZE_OF_WEEK = 6, 30
 
 
 def seeded(seed: int) -> np.random.Generator:  # noqa: TID251
@@ -97,9 +100,9 @@ def test_public_questions_are_about_different_locations(named):
 @pytest.fixture(scope="module")
 def measured():
     """The noisy tables of a simulated week, as a publish measures them."""
-    week = simulate_week(8000, 30, seed=3)
+    week = simulate_week(8000, SIZE_OF_WEEK, seed=3)
     database = TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
-    parameters = Parameters.choose(epsilon="1", universe_size=30, method="calibrated")
+    parameters = Parameters.choose(epsilon="1", universe_size=SIZE_OF_WEEK, method="calibrated")
     return measure(
         database,
         MeasurementPlan.usual(parameters),
@@ -124,6 +127,17 @@ def test_questions_are_of_every_kind_and_follow_from_what_was_published(measured
     assert np.array_equal(again.locations, queries.locations)
 
 
+def test_questions_are_of_all_sizes(measured):
+    queries, total = measured.scope.queries, float(measured[TOTAL].counts[0])
+    visitors = measured[VISITS].counts[measured.candidates]
+    first, second = queries.locations[queries.kind == PAIR, :2].T
+    expected = visitors[first] * visitors[second] / total
+    unit = max(0.001 * total, measured[VALIDATION].scale)
+    sizes = np.bincount(np.searchsorted([unit, 3 * unit], expected), minlength=3)
+    assert sizes.min() > 5
+    assert sizes[0] + sizes[1] > sizes[2]  # large ones take many trajectories
+
+
 def test_the_synthesis_never_sees_the_answers(measured):
     table = measured[VALIDATION]
     other = NoisyTable(table.keys, table.counts[::-1] + 1000, table.cells, table.noise)
@@ -137,16 +151,19 @@ class TestValidated:
     """Seeded, so they fail always or never."""
 
     @staticmethod
-    def asked(bias, floor, count=1500, scale=20.0, seed=4):
+    def asked(bias, floor, count=1500, scale=20.0, seed=4, left=(1.0, 1.0)):
         draw = seeded(seed)
         released = np.round(10 ** draw.uniform(1, 3.5, count))
         true = released * np.exp(bias) * draw.gamma(floor**-2, floor**2, count)
-        noisy = np.round(true + draw.laplace(0, scale, count))
-        return np.zeros(count, dtype=np.int64), released, noisy, Laplace(1 / Fraction(scale))
+        kept = draw.uniform(*left, count)
+        noisy = np.round(kept * true + draw.laplace(0, scale, count))
+        noise = Laplace(1 / Fraction(scale))
+        return np.zeros(count, dtype=np.int64), released, kept, noisy, noise
 
+    @pytest.mark.parametrize("left", [(1.0, 1.0), (0.2, 0.9)])
     @pytest.mark.parametrize(("bias", "floor"), [(0.0, 0.1), (0.0, 0.45), (-0.4, 0.3), (0.6, 1.0)])
-    def test_finds_what_is_there(self, bias, floor):
-        found = Validated.fit(*self.asked(bias, floor))
+    def test_finds_what_is_there(self, bias, floor, left):
+        found = Validated.fit(*self.asked(bias, floor, left=left))
         drawn = found.draw(PAIR, 1000.0, 20_000, seeded(1))
         wanted = 1000 * np.exp(bias) * seeded(2).gamma(floor**-2, floor**2, 20_000)
         low, high = np.quantile(drawn, [0.05, 0.95])
@@ -159,8 +176,34 @@ class TestValidated:
         # The noise alone would have a deviation of 140.
         assert drawn.std() == pytest.approx(100, rel=0.35)
 
+    def test_errors_of_one_size_are_not_those_of_another(self):
+        kinds, released, kept, noisy, noise = self.asked(0.0, 0.1, count=800)
+        small = released < 200
+        noisy[small & (seeded(8).random(800) < 0.3)] = 0  # what the synthesis invented
+        found = Validated.fit(kinds, released, kept, noisy, noise)
+        drawn = [found.draw(PAIR, size, 20_000, seeded(1)) / size for size in (80.0, 2000.0)]
+        assert (drawn[0] < 0.2).mean() > 0.05  # so that low at 90% is near nobody
+        assert (drawn[1] < 0.2).mean() < 0.01
+
     def test_a_kind_with_few_questions_above_the_noise_is_not_told(self):
-        kinds, released, noisy, noise = self.asked(0.0, 0.3)
-        assert Validated.fit(kinds, released, noisy, noise).told == {PAIR}
+        kinds, released, kept, noisy, noise = self.asked(0.0, 0.3)
+        assert Validated.fit(kinds, released, kept, noisy, noise).told == {PAIR}
         few = np.flatnonzero(released >= noise.scale)[: ENOUGH_QUERIES - 1]
-        assert not Validated.fit(kinds[few], released[few], noisy[few], noise).told
+        asked = (one[few] for one in (kinds, released, kept, noisy))
+        assert not Validated.fit(*asked, noise).told
+
+
+def test_what_answering_one_question_cuts_is_told_from_errors():
+    # The release is the data itself, so nothing is off; but everybody answers every question, and
+    # only the first is left. Taken as they stand the answers would be none of them told.
+    size, people = 4, 3000
+    path = np.tile(np.arange(size, dtype=np.int32), people)
+    paths = Paths(np.arange(0, len(path) + 1, size), path, np.ones(people, dtype=np.int64))
+    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    locations = np.array([(*pair, 0) for pair in pairs], dtype=np.int32)
+    scope = Scope(
+        size, candidates=np.arange(size), queries=Queries(np.zeros(6, dtype=np.int8), locations)
+    )
+    left, whole = answers_of(paths, scope)
+    assert left.tolist() == [people, 0, 0, 0, 0, 0]
+    assert whole.tolist() == [people] * 6

@@ -102,15 +102,28 @@ PLANNING_ROUNDS: Final = 4  # caps follow from shares and shares from caps: it s
 CONCENTRATION: Final = 3.0
 
 # Validation (`statistics.validation`). A question is worth asking if one trajectory in 300 answers
-# it; the questions are answered about as often as there are trajectories, so that not many who
-# answer another are lost, but of each kind there are so many at least. By experiment, on mibici and
-# nycflights13: with fewer the errors of small answers are not told, with more those of large ones.
+# it. By hand.
 TYPICAL_QUERY: Final = 1 / 300
+# The questions are expected to be answered as often as there are trajectories that visit two
+# locations or more (at least this share of all): each answers one only, and the more questions
+# there are the less is left of each. The parts of them that kinds have: pairs, triples, in order,
+# three in order, moves, trips, beginnings. By hand.
 QUERIES_TAKE: Final = 1.0
-MOST_QUERIES: Final = 2000
-FEWEST_QUERIES: Final = 120
-# The parts of them that kinds have: pairs, triples, in order, moves, trips, beginnings. By hand.
-QUERY_SHARES: Final = (0.25, 0.1, 0.15, 0.1, 0.2, 0.1, 0.1)
+FEWEST_MOVERS: Final = 0.05
+QUERY_SHARES: Final = (0.25, 0.08, 0.15, 0.05, 0.2, 0.14, 0.13)
+# In each turn so many of each size, which is told by factors of 3: below a ninth of the larger of
+# the sanity bound and the noise; up to a third of it; up to it; and so on. Large ones take many
+# trajectories and are told by those next to them. At most so many turns, at least so many
+# questions, of so many that are drawn. By hand, while looking at which errors were found on
+# nycflights13, mibici and `parts`.
+QUERIES_BY_SIZE: Final = (200.0, 80.0, 60.0, 6.0, 1.0, 0.3)
+SIZE_STEP: Final = 3.0
+MOST_TURNS: Final = 2.0
+FEWEST_QUERIES: Final = 30
+DRAWN_QUERIES: Final = 20_000
+# Anywhere: by turns in proportion to these powers of how many visit a location. By argument: of
+# pairs with the same expected answer each is as likely as another, whatever the power.
+QUERY_POWERS: Final = (1.0, 0.5, 0.0, 0.5)
 
 # Caps.
 MOST_CAP: Final = 40  # of all tables; by hand: what a larger one adds is lost in its noise
@@ -298,19 +311,29 @@ BORROWED_KINDS: Final = 0.1
 # All of validation's constants, here and above, were changed some ten times while coverage was
 # looked at on mibici, nycflights13, msnbc and the simulators that docs/accuracy.md shows: nothing
 # was held out. A kind is told by questions if so many have a released answer as large as the noise.
-ENOUGH_QUERIES: Final = 20
+ENOUGH_QUERIES: Final = 12
+# What is left of an answer is told by asking the released trajectories in so many parts; answers
+# below so many take after their kind, and no less than this is taken for left. By argument.
+PARTS_OF_QUERIES: Final = 6
+KEPT_SLACK_COUNTS: Final = 20.0
+LEAST_KEPT: Final = 0.05
 # Questions with a location in common err together: each counts as so much of one by itself.
 WORTH_OF_QUERY: Final = 0.5
-SHAPE_PRIOR: Final = 30.0
+SHAPE_PRIOR: Final = 10.0
+ALIKE_SIZES: Final = 0.7
 SHAPE_ROUNDS: Final = 40
 # Outside an interval lies so much of what the level allows: a hundred questions tell a quantile
 # with an error of its own. By experiment, on mibici and nycflights13.
-ASKED_TAIL: Final = 0.5
+ASKED_TAIL: Final = 0.7
+TRAJECTORY_TAIL: Final = 0.5  # the same by trajectories, all of it above
 LOCATION_TAIL: Final = 0.7  # the same of single locations
 # The same of moves, and a factor more or less: they are counted as often as they are made, and the
 # questions count who makes them. By experiment, on msnbc and mibici.
-MOVE_TAIL: Final = 0.2
+MOVE_TAIL: Final = 0.4
 MOVE_SPREAD: Final = 0.2
+# An interval whose ends differ by more than 1 over this begins at nobody. By experiment, on
+# nycflights13: some airports that are both busy have no aircraft in common.
+AS_GOOD_AS_NOBODY: Final = 1 / 8
 # Draws of true counts.
 LOCATION_DRAWS: Final = 200_000  # of single locations in all; then the fewest and most for one
 LEAST_DRAWS: Final = 20

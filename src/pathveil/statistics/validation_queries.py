@@ -14,10 +14,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.statistics.constants import FEWEST_QUERIES, MOST_QUERIES, QUERIES_TAKE, QUERY_SHARES
+from pathveil.statistics.constants import (
+    DRAWN_QUERIES,
+    FEWEST_MOVERS,
+    FEWEST_QUERIES,
+    MOST_TURNS,
+    QUERIES_BY_SIZE,
+    QUERIES_TAKE,
+    QUERY_POWERS,
+    QUERY_SHARES,
+    SANITY,
+    SIZE_STEP,
+)
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.moves import MOVES
 from pathveil.statistics.pairs import PAIRS
+from pathveil.statistics.shapes import DISTINCT_BINS, LENGTH_BINS, SHAPES
 from pathveil.statistics.statistic import Statistic
 from pathveil.statistics.total import TOTAL
 from pathveil.statistics.trips import TRIPS
@@ -30,6 +42,7 @@ from pathveil.statistics.validation import (
     QUERY_KINDS,
     TRIP,
     TRIPLE,
+    VALIDATION,
     Queries,
     scattered,
 )
@@ -70,39 +83,110 @@ def drawn_queries(seen: Measurements) -> Queries:
 
 
 def _of_kind(kind: int, seen: Measurements, visitors: NDArray[np.float64], total: float) -> Queries:
-    """Questions of one kind until they take their part, without repeats."""
-    named, stream = len(visitors), 10 * (kind + 1)
-    three = kind in (TRIPLE, ORDERED_TRIPLE)
-    powers = (1.0, 1.0, 1.0, 0.5) if three else (1.0, 0.5, 0.5, 0.5)
+    """Questions of one kind, anywhere and among what a table lists, of all sizes, no repeats."""
+    listed = _listed(seen, _LISTED_BY[kind])
+    pools = [_anywhere(kind, visitors, total)]
+    if len(listed.counts):
+        pools.append(_among_listed(kind, listed, visitors, total))
+    unit = max(SANITY * total, seen.plan[VALIDATION].noise.scale)
+    most = QUERY_SHARES[kind] * QUERIES_TAKE * _movers(seen, total) / len(pools)
+    locations = np.concatenate(
+        [pool.locations[_of_all_sizes(pool.expected, unit, most)] for pool in pools]
+    )
+    kept = _first_of_each(kind, locations, len(visitors))
+    return Queries(np.full(len(kept), kind, dtype=np.int8), locations[kept].astype(np.int32))
+
+
+def _movers(seen: Measurements, total: float) -> float:
+    """About how many trajectories visit two locations or more: others answer nothing."""
+    stay = seen[SHAPES].counts.reshape(LENGTH_BINS, DISTINCT_BINS)[:, 0].sum()
+    return max(total - float(stay), FEWEST_MOVERS * total)
+
+
+class _Pool(NamedTuple):
+    """Questions that may be asked, and about how many trajectories answer each."""
+
+    locations: NDArray[np.int64]
+    expected: NDArray[np.float64]
+
+    def that_can_be_asked(self, kind: int) -> "_Pool":
+        kinds = np.full(len(self.locations), kind, dtype=np.int8)
+        kept = Queries(kinds, self.locations.astype(np.int32)).can_be_asked
+        return _Pool(self.locations[kept], self.expected[kept])
+
+
+def _anywhere(kind: int, visitors: NDArray[np.float64], total: float) -> _Pool:
+    """About any locations. Of those with the same expected answer each is as likely as another."""
     locations = np.stack(
-        [_by_weight(visitors, 2 * MOST_QUERIES, stream + i, powers) for i in range(3)], axis=1
+        [_by_weight(visitors, DRAWN_QUERIES, 10 * (kind + 1) + i, QUERY_POWERS) for i in range(3)],
+        axis=1,
     )
     expected = visitors[locations[:, 0]] * visitors[locations[:, 1]] / total
-    listed = _listed(seen, _LISTED_BY[kind])
-    if len(listed.counts):
-        # Every other question is a listed one.
-        chosen = _by_weight(listed.counts, MOST_QUERIES, stream + 3, powers)
-        ends = listed.first[chosen], listed.second[chosen]
-        turned = scattered(MOST_QUERIES, stream + 4) < 0.5  # noqa: PLR2004
-        turned &= kind in _IN_EITHER_ORDER
-        locations[::2, 0] = np.where(turned, ends[1], ends[0])
-        locations[::2, 1] = np.where(turned, ends[0], ends[1])
-        expected[::2] = listed.counts[chosen]
-    expected *= _OF_VISITORS.get(kind, 1.0)
-    if three:
-        expected *= np.minimum(3.0 * visitors[locations[:, 2]] / total, 1.0)
-    found = Queries(np.full(len(locations), kind, dtype=np.int8), locations.astype(np.int32))
-    kept = np.flatnonzero(found.can_be_asked)
-    asked = locations[kept]
+    return _Pool(
+        locations, _answered(kind, expected, locations, visitors, total)
+    ).that_can_be_asked(kind)
+
+
+def _among_listed(kind: int, listed: _Listed, visitors: NDArray[np.float64], total: float) -> _Pool:
+    """About two locations that a noisy table lists; a third one is anywhere."""
+    stream = 10 * (kind + 1)
+    chosen = (scattered(DRAWN_QUERIES, stream + 3) * len(listed.counts)).astype(np.int64)
+    third = _by_weight(visitors, DRAWN_QUERIES, stream + 5, QUERY_POWERS)
+    turned = (scattered(DRAWN_QUERIES, stream + 4) < 0.5) & (kind in _IN_EITHER_ORDER)  # noqa: PLR2004
+    ends = listed.first[chosen], listed.second[chosen]
+    locations = np.stack(
+        [np.where(turned, ends[1], ends[0]), np.where(turned, ends[0], ends[1]), third], axis=1
+    )
+    expected = _answered(kind, listed.counts[chosen], locations, visitors, total)
+    return _Pool(locations, expected).that_can_be_asked(kind)
+
+
+def _answered(
+    kind: int,
+    together: NDArray[np.float64],
+    locations: NDArray[np.int64],
+    visitors: NDArray[np.float64],
+    total: float,
+) -> NDArray[np.float64]:
+    """About how many answer, if so many visit the first two locations."""
+    expected = together * _OF_VISITORS.get(kind, 1.0)
+    if kind in (TRIPLE, ORDERED_TRIPLE):
+        expected = expected * np.minimum(3.0 * visitors[locations[:, 2]] / total, 1.0)
+    result: NDArray[np.float64] = expected
+    return result
+
+
+def _of_all_sizes(expected: NDArray[np.float64], unit: float, most: float) -> NDArray[np.int64]:
+    """Positions of questions of all sizes, until they take as many trajectories as they may.
+
+    Args:
+        expected: about how many answer each.
+        unit: sizes are told apart by factors of 3 from here, up and down.
+        most: trajectories.
+    """
+    size = np.floor(np.log(np.maximum(expected, 1e-9) / unit) / np.log(SIZE_STEP)).astype(np.int64)
+    size = np.clip(size + 2, 0, len(QUERIES_BY_SIZE) - 1)
+    order = np.argsort(size, kind="stable")
+    starts = np.searchsorted(size[order], np.arange(len(QUERIES_BY_SIZE)))
+    rank = np.empty(len(size), dtype=np.int64)
+    rank[order] = np.arange(len(size)) - starts[size[order]]
+    turn = (rank + 0.5) / np.array(QUERIES_BY_SIZE)[size]
+    in_turn = np.argsort(turn, kind="stable")
+    in_turn = in_turn[: np.searchsorted(turn[in_turn], MOST_TURNS)]
+    taken = np.cumsum(expected[in_turn])
+    return in_turn[: max(np.searchsorted(taken, most), FEWEST_QUERIES)]
+
+
+def _first_of_each(kind: int, locations: NDArray[np.int64], named: int) -> NDArray[np.int64]:
+    """Positions of the questions that none before asks."""
+    many = 3 if kind in (TRIPLE, ORDERED_TRIPLE) else 2
+    asked = locations[:, :many]
     if kind in (PAIR, TRIPLE):
-        asked = np.sort(asked if three else asked[:, :2], axis=1)
-    keys = asked[:, 0] * named + asked[:, 1]
-    keys = keys * named + asked[:, 2] if three else keys
-    kept = kept[np.sort(np.unique(keys, return_index=True)[1])]
-    taken = np.cumsum(expected[kept]) > QUERY_SHARES[kind] * QUERIES_TAKE * total
-    most = int(np.clip(len(taken) - taken.sum(), FEWEST_QUERIES, MOST_QUERIES))
-    kept = kept[:most]
-    return Queries(found.kind[kept], found.locations[kept])
+        asked = np.sort(asked, axis=1)
+    keys = asked[:, 0]
+    for column in asked.T[1:]:
+        keys = keys * named + column
+    return np.sort(np.unique(keys, return_index=True)[1])
 
 
 def _listed(seen: Measurements, statistic: Statistic) -> _Listed:

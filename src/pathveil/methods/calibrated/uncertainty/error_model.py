@@ -45,6 +45,7 @@ from pathveil.methods.calibrated.uncertainty.sample import (
 from pathveil.methods.calibrated.uncertainty.validated import Validated, validated
 from pathveil.statistics import validation
 from pathveil.statistics.constants import (
+    AS_GOOD_AS_NOBODY,
     ASKED_TAIL,
     CONJUNCTION_DRAWS,
     LEAST_DRAWS,
@@ -55,8 +56,10 @@ from pathveil.statistics.constants import (
     MOVE_SPREAD,
     MOVE_TAIL,
     NEGLIGIBLE,
+    SANITY,
     STEPS_PER_DECADE,
     TOTAL_DRAWS,
+    TRAJECTORY_TAIL,
     UNNAMED_DRAWS,
 )
 from pathveil.statistics.denoise import posterior
@@ -103,6 +106,7 @@ class TableRows:
         kind: str = ANY,
         is_asked: bool = False,
         tail: float = 1.0,
+        least: float = 0.0,
     ) -> "TableRows":
         """Quantiles of the true counts that were drawn for each estimate.
 
@@ -113,12 +117,29 @@ class TableRows:
             is_asked: whether ``high`` is to hold for questions that people's own trajectories
                 suggest, too: see `_bounds`.
             tail: so much of what a level allows lies outside.
+            least: the sanity bound: see `_bounds`.
         """
         estimates, first = np.unique([estimate for estimate, _ in draws], return_index=True)
-        bounds = np.array([_bounds(draws[i][1], tail, is_asked=is_asked) for i in first])
+        bounds = np.array(
+            [
+                _bounds(
+                    draws[i][1],
+                    tail,
+                    is_asked=is_asked,
+                    least=least if draws[i][0] < least else 0.0,
+                )
+                for i in first
+            ]
+        )
         best = np.array([round(float(np.median(draws[i][1]))) for i in first])
         # Larger estimates have no lower bounds, and wider levels no narrower ones; draws are
         # finite, so this is not quite so by itself.
+        if is_asked:
+            # So much is not known then that nobody may do it.
+            bounds[..., 0][bounds[..., 0] < AS_GOOD_AS_NOBODY * bounds[..., 1]] = 0
+            # What is answered by less than the sanity bound may be as much as what is there.
+            at = min(int(np.searchsorted(estimates, least)), len(estimates) - 1)
+            bounds[:at, :, 1] = np.maximum(bounds[:at, :, 1], bounds[at, :, 1])
         bounds = np.maximum.accumulate(bounds, axis=0)
         bounds[..., 0] = np.minimum.accumulate(bounds[..., 0], axis=1)
         bounds[..., 1] = np.maximum.accumulate(bounds[..., 1], axis=1)
@@ -137,23 +158,30 @@ def tabulate(parts: Sequence[TableRows]) -> ErrorTable:
     )
 
 
-def _bounds(true: NDArray[np.float64], tail: float, *, is_asked: bool) -> NDArray[np.int64]:
+def _bounds(
+    true: NDArray[np.float64], tail: float, *, is_asked: bool, least: float = 0.0
+) -> NDArray[np.int64]:
     """Low and high for each level, shape (levels, 2): quantiles with as much on either side.
 
     People ask for what many do. Of questions that a random trajectory suggests, one with a true
     count of 300 is asked three times as often as one of 100 that was answered alike. So where
-    several locations are asked for (``is_asked``), ``high`` is the quantile by trajectories: it
-    holds for such questions, and the more for those that are picked at random. ``low`` is the
-    quantile by questions, which holds for both likewise.
+    several locations are asked for (``is_asked``), ``high`` is not below the quantile by
+    trajectories, of which nearly all that lie outside lie above. Who asks for what was answered by
+    less than the sanity bound does so because it is no less (``least``), or does not care.
     """
     ordered = np.sort(true)
-    reached = np.cumsum(ordered) if is_asked else np.arange(1.0, len(ordered) + 1)
+    size, last = len(ordered), len(ordered) - 1
+    by_trajectories = np.cumsum(ordered)
+    by_trajectories -= np.append(0.0, by_trajectories)[np.searchsorted(ordered, least)]
     bounds = np.zeros((len(LEVELS), 2), dtype=np.int64)
     for row, per_cent in enumerate(LEVELS):
         outside = tail * (100 - per_cent) / 200
-        low = ordered[int(outside * len(ordered))]
-        last = np.searchsorted(reached, (1.0 - outside) * reached[-1])
-        bounds[row] = np.floor(low), np.ceil(ordered[min(last, len(ordered) - 1)])
+        low, high = ordered[int(outside * size)], ordered[last - int(outside * size)]
+        if is_asked:
+            inside = 1.0 - TRAJECTORY_TAIL * (100 - per_cent) / 100
+            at = np.searchsorted(by_trajectories, inside * by_trajectories[-1])
+            high = max(high, ordered[min(at, last)])
+        bounds[row] = np.floor(low), np.ceil(high)
     return bounds
 
 
@@ -261,7 +289,8 @@ def validated_rows(
     found: Validated, evidence: Evidence, released: Paths, draw: np.random.Generator
 ) -> list[TableRows]:
     """Two locations and more, as far as questions that nothing was fitted to tell their errors."""
-    sizes = _sizes(int(released.weights.sum()))
+    total = int(released.weights.sum())
+    sizes = _sizes(total)
     rows = []
     seed = int(draw.integers(0, 2**63))
     hidden = [] if validation.TRIPLE not in found.told else _hidden_long(evidence)[1:]
@@ -276,7 +305,11 @@ def validated_rows(
         if kind == MOVE:
             tail, more_or_less = MOVE_TAIL, np.exp(MOVE_SPREAD * noise)
             drawn = [(size, true * more_or_less) for size, true in drawn]
-        rows.append(TableRows.of(locations, drawn, kind=kind, is_asked=True, tail=tail))
+        rows.append(
+            TableRows.of(
+                locations, drawn, kind=kind, is_asked=True, tail=tail, least=SANITY * total
+            )
+        )
         if query == validation.PREFIX:
             rows.append(TableRows.of(1, drawn, kind=PREFIX, is_asked=True, tail=ASKED_TAIL))
         for more, spread in enumerate(hidden if query == validation.TRIPLE else (), start=4):

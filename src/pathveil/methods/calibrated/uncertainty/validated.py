@@ -19,37 +19,42 @@ What is drawn for an answer of size e is a posterior of T given that it was rele
 for answers that were picked for being large, because it is conditional on what they were picked by.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.noise import Noise
 from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.synthesis.canonical import take_rows
 from pathveil.methods.calibrated.uncertainty.sample import Evidence
 from pathveil.statistics.constants import (
+    ALIKE_SIZES,
     BIASES,
     BORROWED_KINDS,
     ENOUGH_QUERIES,
     FLOORS,
+    KEPT_SLACK_COUNTS,
     LEAST_DEVIATION,
+    LEAST_KEPT,
     MISSING,
     MOST_DEVIATION,
+    PARTS_OF_QUERIES,
     SHAPE_PRIOR,
     SHAPE_ROUNDS,
     SPREADS,
     WORTH_OF_QUERY,
 )
-from pathveil.statistics.statistic import Rows
-from pathveil.statistics.validation import QUERY_KINDS, VALIDATION, queries_of
+from pathveil.statistics.statistic import Rows, Scope
+from pathveil.statistics.validation import QUERY_KINDS, VALIDATION, Queries, queries_of
 
 _DEVIATIONS = np.geomspace(LEAST_DEVIATION, MOST_DEVIATION, 16)
 _STEP = float(np.log(_DEVIATIONS[1] / _DEVIATIONS[0]))
 _PARTS = 24
 _MIDDLES = (np.arange(_PARTS) + 0.5) / _PARTS  # of the parts of the distribution of G
 _UNLIKELY = 1e-9  # one question in a thousand millions may have any answer
-_ALIKE = 0.15  # answers whose logarithms differ by less are taken for the same
-_NOISE_STEP = 1 / 3  # and noisy ones that differ by less of the scale
+_NODE_STEP = 0.5
+_NODES = np.arange(0.0, 20.0, _NODE_STEP)  # logarithms of sizes
 
 
 def _quantile_table() -> NDArray[np.float64]:
@@ -101,7 +106,8 @@ class Validated:
 
     Attributes:
         chances: float64, shape (kinds, points of `GRID`); each row sums to 1.
-        shapes: float64, shape (kinds, `_PARTS`); how likely G is in each part of its distribution.
+        shapes: float64, shape (kinds, sizes of `_NODES`, `_PARTS`); how likely G is in each part
+            of its distribution, by the size of the answer.
         told: the kinds with enough questions that stand out of the noise.
     """
 
@@ -114,6 +120,7 @@ class Validated:
         cls,
         kinds: NDArray[np.integer],
         released: NDArray[np.float64],
+        kept: NDArray[np.float64],
         noisy: NDArray[np.float64],
         noise: Noise,
     ) -> "Validated":
@@ -122,11 +129,12 @@ class Validated:
         Args:
             kinds: of the questions.
             released: the answers of the released trajectories.
-            noisy: those of people's, with noise.
+            kept: what of each answer is left if a trajectory answers one question only.
+            noisy: what is left of those of people's, with noise.
             noise: its law.
         """
         noise = noise.at_least(0.5)
-        seen = _Seen.of(kinds, released, noisy, noise.scale)
+        seen = _Seen(kinds.astype(np.int64), released, kept, noisy)
         fits = _log_likelihoods(seen, noise)
         found = np.array([_summed(fits, seen, kind) for kind in QUERY_KINDS])
         weighed = (1.0 - BORROWED_KINDS) * found + BORROWED_KINDS * found.sum(axis=0)
@@ -134,9 +142,9 @@ class Validated:
         chances = np.exp(weighed - weighed.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
         shapes = np.array(
-            [_shape(chances[kind].argmax(), kind, seen, noise) for kind in QUERY_KINDS]
+            [_shapes(chances[kind].argmax(), kind, seen, noise) for kind in QUERY_KINDS]
         )
-        out = np.bincount(kinds[released >= noise.scale], minlength=len(QUERY_KINDS))
+        out = np.bincount(kinds[kept * released >= noise.scale], minlength=len(QUERY_KINDS))
         told = (kind for kind in QUERY_KINDS if out[kind] >= ENOUGH_QUERIES)
         return cls(chances, shapes, frozenset(told))
 
@@ -146,43 +154,34 @@ class Validated:
         """True counts of questions of a kind that were answered by ``size``."""
         reached = np.cumsum(self.chances[kind])
         which = np.searchsorted(reached, draw.random(times) * reached[-1])
-        part = np.searchsorted(np.cumsum(self.shapes[kind]), draw.random(times))
+        shape = self._shape(kind, size)
+        part = np.searchsorted(np.cumsum(shape), draw.random(times))
         part = np.minimum(part, _PARTS - 1)
         logs = GRID.biases[which] + _logs(GRID.deviations(size, which), part + draw.random(times))
         # If much more than its share is in the first part, that goes down to nobody: what the
         # synthesis invented.
-        excess = 1.0 - 1.5 / _PARTS / self.shapes[kind][0]
+        excess = 1.0 - 1.5 / _PARTS / shape[0]
         invented = (part == 0) & (draw.random(times) < excess)
         logs += np.where(invented, np.log(draw.random(times)), 0.0)
         drawn: NDArray[np.float64] = (size + GRID.missing[which]) * np.exp(logs)
         return drawn
 
+    def _shape(self, kind: int, size: float) -> NDArray[np.float64]:
+        """Between those of the two next sizes."""
+        below, share = _between(np.array(np.log1p(size) / _NODE_STEP), len(_NODES))
+        shapes = self.shapes[kind]
+        result: NDArray[np.float64] = (1 - share) * shapes[below] + share * shapes[below + 1]
+        return result
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seen:
-    """Questions of a kind with about the same answers, and how many they are."""
+    """Questions: their kinds, released answers, what is left of these, and noisy answers."""
 
     kinds: NDArray[np.int64]
     sizes: NDArray[np.float64]
+    kept: NDArray[np.float64]
     noisy: NDArray[np.float64]
-    times: NDArray[np.float64]
-
-    @classmethod
-    def of(
-        cls,
-        kinds: NDArray[np.integer],
-        released: NDArray[np.float64],
-        noisy: NDArray[np.float64],
-        scale: float,
-    ) -> "_Seen":
-        step = _NOISE_STEP * scale
-        size = np.round(np.log1p(released) / _ALIKE)
-        rows = np.stack([kinds, size, np.round((noisy - released) / step)], axis=1)
-        rows, times = np.unique(rows, axis=0, return_counts=True)
-        sizes = np.expm1(rows[:, 1] * _ALIKE)
-        return cls(
-            rows[:, 0].astype(np.int64), sizes, sizes + rows[:, 2] * step, times.astype(float)
-        )
 
 
 def _logs(spread: NDArray[np.float64], place: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -216,14 +215,50 @@ def validated(evidence: Evidence, released: Paths) -> Validated | None:
     measurements = evidence.measurements
     if VALIDATION not in measurements:
         return None
-    scope, table = measurements.scope, measurements[VALIDATION]
     rows = Rows(released.offsets, released.codes, measurements.universe_size)
-    answered = VALIDATION.cell(rows.among(measurements.candidates), scope)
-    some = answered >= 0
-    weights = released.weights[some].astype(np.float64)
-    counts = np.bincount(answered[some], weights, table.cells).astype(np.float64)
-    kinds = queries_of(scope).kind.astype(np.int64)
-    return Validated.fit(kinds, counts, table.counts.astype(np.float64), table.noise)
+    positions = rows.among(measurements.candidates).positions
+    left, whole = answers_of(
+        Paths(released.offsets, positions, released.weights), measurements.scope
+    )
+    table, kinds = measurements[VALIDATION], queries_of(measurements.scope).kind.astype(np.int64)
+    kept = _kept(kinds, left, whole)
+    return Validated.fit(kinds, whole, kept, table.counts.astype(np.float64), table.noise)
+
+
+def answers_of(paths: Paths, scope: Scope) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How many trajectories answer each question: that one only, and whether others or not.
+
+    The second nearly: the questions are dealt into some parts, and each answers one of every part.
+
+    Args:
+        paths: released trajectories, over positions of candidates.
+        scope: of the candidates and the questions.
+    """
+    queries = queries_of(scope)
+    answered = VALIDATION.cell(Rows(paths.offsets, paths.codes, scope.named), scope)
+    some = np.flatnonzero(answered >= 0)
+    left = np.bincount(answered[some], paths.weights[some], len(queries))
+    paths = take_rows(paths, some, paths.weights[some])  # others answer none of any part
+    rows = Rows(paths.offsets, paths.codes, scope.named)
+    whole = np.zeros(len(queries))
+    for start in range(PARTS_OF_QUERIES):
+        part = np.arange(start, len(queries), PARTS_OF_QUERIES)
+        asked = Queries(queries.kind[part], queries.locations[part])
+        answered = VALIDATION.cell(rows, replace(scope, queries=asked))
+        found = answered >= 0
+        whole[part] = np.bincount(answered[found], paths.weights[found], len(part))
+    return left.astype(np.float64), np.maximum(whole, left)
+
+
+def _kept(
+    kinds: NDArray[np.int64], left: NDArray[np.float64], whole: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What is left of each answer; small ones, which hardly tell, take after their kind."""
+    of_kind = np.array(
+        [left[kinds == kind].sum() / max(whole[kinds == kind].sum(), 1.0) for kind in QUERY_KINDS]
+    )
+    slack = KEPT_SLACK_COUNTS
+    return np.clip((left + slack * of_kind[kinds]) / (whole + slack), LEAST_KEPT, 1.0)
 
 
 def _log_likelihoods(seen: _Seen, noise: Noise) -> NDArray[np.float64]:
@@ -231,7 +266,7 @@ def _log_likelihoods(seen: _Seen, noise: Noise) -> NDArray[np.float64]:
     result = np.empty((len(seen.sizes), len(MISSING), len(BIASES), len(_DEVIATIONS)))
     for i, missing in enumerate(MISSING):
         for j, bias in enumerate(BIASES):
-            true = (seen.sizes + missing)[:, None, None] * np.exp(bias + _QUANTILES)
+            true = (seen.kept * (seen.sizes + missing))[:, None, None] * np.exp(bias + _QUANTILES)
             likely = noise.weight(seen.noisy[:, None, None] - true).mean(axis=2)
             result[:, i, j] = np.log(likely + _UNLIKELY)
     return result
@@ -244,24 +279,37 @@ def _summed(fits: NDArray[np.float64], seen: _Seen, kind: int) -> NDArray[np.flo
     left, share = _between(np.log(deviations / LEAST_DEVIATION) / _STEP, len(_DEVIATIONS))
     missing, bias = np.searchsorted(MISSING, GRID.missing), np.searchsorted(BIASES, GRID.biases)
     low, high = (fits[rows, missing, bias, left + i] for i in (0, 1))
-    result: NDArray[np.float64] = seen.times[rows[:, 0]] @ ((1 - share) * low + share * high)
+    result: NDArray[np.float64] = ((1 - share) * low + share * high).sum(axis=0)
     return result
 
 
-def _shape(point: np.intp, kind: int, seen: _Seen, noise: Noise) -> NDArray[np.float64]:
-    """Where the true counts of a kind lie in the distribution of G, by EM."""
+def _shapes(point: np.intp, kind: int, seen: _Seen, noise: Noise) -> NDArray[np.float64]:
+    """Where the true counts of a kind lie in the distribution of G, by size, by EM.
+
+    Of all sizes first; that then counts as so many questions at each size, beside those whose
+    answers are about as large.
+    """
     rows = seen.kinds == kind
-    sizes, times = seen.sizes[rows], seen.times[rows]
+    sizes = seen.sizes[rows]
     spread = GRID.deviations(sizes, np.full(len(sizes), point))
     places = np.broadcast_to(_MIDDLES * _PARTS, (len(sizes), _PARTS))
-    means = (sizes + GRID.missing[point]) * np.exp(GRID.biases[point])
+    means = seen.kept[rows] * (sizes + GRID.missing[point]) * np.exp(GRID.biases[point])
     true = means[:, None] * np.exp(_logs(spread[:, None], places))
     true[:, 0] /= 2.0
     likely = noise.weight(seen.noisy[rows][:, None] - true) + _UNLIKELY
-    shape: NDArray[np.float64] = np.full(_PARTS, 1.0 / _PARTS)
+    even: NDArray[np.float64] = np.full(_PARTS, 1.0 / _PARTS)
+    overall = _em(likely, np.ones(len(sizes)), even)
+    apart = (np.log1p(sizes)[None, :] - _NODES[:, None]) / ALIKE_SIZES
+    return np.array([_em(likely, near, overall) for near in np.exp(-(apart**2) / 2)])
+
+
+def _em(
+    likely: NDArray[np.float64], weights: NDArray[np.float64], prior: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The distribution over parts that makes weighted questions likely, drawn to a prior."""
+    shape = prior
     for _ in range(SHAPE_ROUNDS):
         each = likely * shape
-        each *= (times / each.sum(axis=1))[:, None]
-        shape = each.sum(axis=0) + SHAPE_PRIOR / _PARTS
-        shape /= shape.sum()
+        shape = (weights / each.sum(axis=1)) @ each + SHAPE_PRIOR * prior
+        shape = shape / shape.sum()
     return shape
