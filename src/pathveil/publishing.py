@@ -41,6 +41,7 @@ from pathveil.release.release import Release, extended
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.planner import Planner
 from pathveil.statistics.validation_queries import drawn_queries
+from pathveil.times.protected_units import protected_by
 from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import Universe
 
@@ -216,7 +217,7 @@ def carry_out(
     if not randomness.is_private:
         raise ParameterError("Injected noise protects nobody: it is not charged to a ledger.")
     parameters = request.parameters
-    spent = parameters.budget, parameters.delta, parameters.whole_rho
+    spent = parameters.budget, parameters.delta, parameters.whole_rho, request.protect
     account.check_affords(*spent)
     checked = request.checked()
     _rehearse(request, watch)
@@ -272,9 +273,9 @@ def publish_with(
         ParameterError: if the charge is not for these parameters, or the noise is injected.
         LedgerError: if the charge paid for a release already.
     """
-    spent = (parameters.budget, parameters.delta, parameters.whole_rho)
-    if charge is not None and (charge.budget, charge.delta, charge.rho) != spent:
-        raise ParameterError("The charge is not the budget of the parameters.")
+    spent = parameters.budget, parameters.delta, parameters.whole_rho, protected_by(database.rules)
+    if charge is not None and (charge.budget, charge.delta, charge.rho, charge.protect) != spent:
+        raise ParameterError("The charge is not the budget of the parameters, or not of this unit.")
     if charge is not None and not randomness.is_private:
         raise ParameterError("Injected noise protects nobody: it is not charged to a ledger.")
     with _noted(charge):

@@ -77,6 +77,7 @@ def _read_alike(reading: Reading | None, small: Parameters) -> Reading:
         max_trajectories_per_unit=reading.max_trajectories_per_unit,
         keep=reading.keep,
         unit_text=reading.unit_text,
+        protect=reading.protect,
         time_format=reading.time_format,
         decimal_comma=reading.decimal_comma,
     )
@@ -89,9 +90,10 @@ def _small(parameters: Parameters) -> Parameters:
         epsilon="100",  # nearly no noise, so that every step has something to do
         height=AUTO if parameters.height_is_open else 2,
         universe_size=None if parameters.universe_is_open else len(_UNIVERSE),
-        delta="1e-9" if parameters.universe_is_open or parameters.concentrated else None,
+        delta="1e-9" if parameters.universe_is_open or parameters.gaussian_delta else None,
         method=parameters.method,
         purpose=parameters.purpose,
+        max_trajectories_per_unit=parameters.max_trajectories_per_unit,
         time_grid=parameters.time_grid,
         taxonomy=zones,
     )

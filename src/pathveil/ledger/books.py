@@ -33,6 +33,7 @@ from pathveil.ledger.periods import Share as Spent
 from pathveil.ledger.periods import Span, Tally, span_of, tally
 from pathveil.ledger.series import Series
 from pathveil.ledger.totals import DatasetTotals, Sums, Totals
+from pathveil.times.protected_units import PERSON, UNITS, Protect
 
 MOST_UNUSED = 256
 """So many charges may wait for their release; one that so many later ones overtook is forfeited."""
@@ -49,6 +50,7 @@ class Payment:
         population: who was looked at; None is everybody.
         epsilon: how much, exactly.
         delta: δ, exactly; 0 for most releases.
+        protect: whose ε it is.
         certificates: the SHA-256 of the certificates that were published for it; empty if the run
             failed, was stopped, or goes on.
         share: which release of a series it is for; that was charged when the series was opened.
@@ -62,6 +64,7 @@ class Payment:
     population: str | None
     epsilon: Fraction
     delta: Fraction
+    protect: Protect = PERSON
     certificates: list[str] = field(default_factory=list)
     share: Share | None = None
     withdrawn: str | None = None
@@ -96,12 +99,14 @@ class Dataset:
     _charged: datetime | None = None
     _latest: Tally = field(default_factory=Tally)
     _latest_delta: Tally = field(default_factory=Tally)
+    _protected: tuple[Protect, ...] = ()
 
     @classmethod
     def read(cls, kept: DatasetTotals) -> "Dataset":
         """A dataset as its totals say."""
         charged = None if kept.charged is None else datetime.fromisoformat(kept.charged)
-        return cls(kept.rules, [], [], charged, kept.epsilon.tally(), kept.delta.tally())
+        sums = (kept.epsilon.tally(), kept.delta.tally())
+        return cls(kept.rules, [], [], charged, *sums, kept.protected)
 
     def totals(self) -> DatasetTotals:
         """What must be known of it to decide about its next charge."""
@@ -110,7 +115,18 @@ class Dataset:
             charged=None if self._charged is None else written_at(self._charged),
             epsilon=Sums.of(self._latest),
             delta=Sums.of(self._latest_delta),
+            protect=None if self._is_as_before else self._protected,
         )
+
+    @property
+    def _is_as_before(self) -> bool:
+        """Whether nothing but persons was protected: totals do not say it, as they never did."""
+        return self._charged is None or self._protected == (PERSON,)
+
+    @property
+    def protects(self) -> tuple[Protect, ...]:
+        """Whom its releases may protect; empty as long as that is open."""
+        return tuple(dict.fromkeys((*self.rules.protect, *self._protected)))
 
     @property
     def limit(self) -> Fraction:
@@ -127,6 +143,10 @@ class Dataset:
         self._latest.add((charge.population, exact(charge.epsilon)))
         self._latest_delta.add((charge.population, exact(charge.delta)))
         self._charged = moment
+
+    def note(self, protect: Protect) -> None:
+        """Keep whom a charge protects, which was checked."""
+        self._protected = tuple(sorted({*self._protected, protect}))
 
     def spent(self, moment: datetime) -> Fraction:
         """ε of the period's releases together."""
@@ -164,6 +184,23 @@ class Dataset:
                 f"Dataset {name!r} has no population {population!r}; declared: {known}. If no unit "
                 f"is in two of them, declare it with `pathveil ledger amend {name} --population "
                 "…`. Nothing was charged."
+            )
+
+    def check_protects(self, protect: Protect) -> None:
+        """Refuse a release for another unit than those before it: their sum would be about neither.
+
+        Raises:
+            LedgerError: if so, and nobody allowed it.
+        """
+        known = self.protects
+        if known and protect not in known:
+            name, before = self.rules.dataset, " or ".join(UNITS[one].one for one in known)
+            raise LedgerError(
+                f"Dataset {name!r} keeps the ε of {before}, and this run is to protect "
+                f"{UNITS[protect].one} (--protect {protect}): ε of different units do not add up. "
+                f"Charge another dataset; or, if both are to be in one sum all the same, say so "
+                f"with `pathveil ledger amend {name} --protect {protect} --reason …`, which is "
+                "recorded. Nothing was charged or read."
             )
 
     def check_affords(
@@ -339,6 +376,7 @@ class Books:
 
     def _spend(self, charge: Charged, entry: Entry) -> None:
         self.check_charge(charge, entry.time)
+        self.datasets[charge.dataset].note(charge.protect)
         if charge.share is None:
             self.datasets[charge.dataset].spend(charge, entry.time)
         else:
@@ -348,12 +386,13 @@ class Books:
             del self.unused[next(iter(self.unused))]
 
     def check_charge(self, charge: Charged, moment: datetime) -> None:
-        """Refuse a charge that its dataset, or its series, can't afford.
+        """Refuse a charge that its dataset or its series can't afford, or for another unit.
 
         Raises:
             LedgerError: if so.
         """
         dataset, share = self.dataset(charge.dataset), charge.share
+        dataset.check_protects(charge.protect)
         if share is None:
             epsilon, delta = exact(charge.epsilon), exact(charge.delta)
             dataset.check_affords(epsilon, delta, moment, charge.population)
@@ -365,7 +404,8 @@ class Books:
         event = entry.event
         if isinstance(event, Charged):
             epsilon, delta = exact(event.epsilon), exact(event.delta)
-            payment = Payment(entry.number, digest, entry.time, event.population, epsilon, delta)
+            who, unit = event.population, event.protect
+            payment = Payment(entry.number, digest, entry.time, who, epsilon, delta, unit)
             payment.share = event.share
             self.charges[entry.number] = payment
             self.datasets[event.dataset].payments.append(payment)
@@ -436,8 +476,9 @@ class Books:
             self.datasets[rules.dataset] = Dataset(rules)
             return
         before = self.datasets[rules.dataset].rules
-        if rules.period != before.period or set(before.populations) - set(rules.populations):
-            raise LedgerError("A period or a declared population can't be taken back.")
+        is_less = set(before.populations) - set(rules.populations)
+        if rules.period != before.period or is_less or set(before.protect) - set(rules.protect):
+            raise LedgerError("A period, a declared population or a unit can't be taken back.")
         self.datasets[rules.dataset].rules = rules
 
 

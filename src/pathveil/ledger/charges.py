@@ -10,6 +10,7 @@ from pathveil.errors import LedgerError, ParameterError
 from pathveil.ledger.books import Books
 from pathveil.ledger.entries import Begun, Charged, Entry, Event, Planned, Published, Share
 from pathveil.promise.certificate import LedgerRecord, SeriesRecord
+from pathveil.times.protected_units import PERSON, Protect
 
 if TYPE_CHECKING:
     from pathveil.ledger.ledger import Ledger
@@ -48,18 +49,27 @@ class Account:
         dataset.check_declared(self.population)
 
     def check_affords(
-        self, budget: Budget, delta: Fraction = NO_DELTA, rho: Fraction | None = None
+        self,
+        budget: Budget,
+        delta: Fraction = NO_DELTA,
+        rho: Fraction | None = None,
+        protect: Protect = PERSON,
     ) -> None:
         """Refuse what `charge` would refuse as things stand; charges and holds nothing.
 
         Raises:
-            LedgerError: if it is over the limit.
+            LedgerError: if it is over the limit, or for another unit than those before it.
         """
         books = self.ledger.standing().books
-        books.check_charge(self.event(books, budget, delta, rho), self.ledger.now())
+        event = self._protecting(self.event(books, budget, delta, rho), protect)
+        books.check_charge(event, self.ledger.now())
 
     def charge(
-        self, budget: Budget, delta: Fraction = NO_DELTA, rho: Fraction | None = None
+        self,
+        budget: Budget,
+        delta: Fraction = NO_DELTA,
+        rho: Fraction | None = None,
+        protect: Protect = PERSON,
     ) -> "Charge":
         """Spend ε and δ now; they stay spent, whatever becomes of the run.
 
@@ -67,22 +77,28 @@ class Account:
             budget: ε.
             delta: δ.
             rho: ρ, if all of it is in ρ; for a series.
+            protect: whose ε it is.
 
         Raises:
-            LedgerError: if it is over the limit (nothing was charged), or the ledger can't be
-                written; the message says if it is charged all the same.
+            LedgerError: if it is over the limit or for another unit (nothing was charged), or the
+                ledger can't be written; the message says if it is charged all the same.
         """
 
         def decide(books: Books, now: datetime, _turn: "Transaction") -> Event:
-            event = self.event(books, budget, delta, rho)
+            event = self._protecting(self.event(books, budget, delta, rho), protect)
             books.check_charge(event, now)
             return event
 
         try:
-            return Charge(self, budget, delta, self.ledger._append(decide), rho)  # noqa: SLF001
+            entry = self.ledger._append(decide)  # noqa: SLF001
+            return Charge(self, budget, delta, entry, rho, protect)
         except UnconfirmedError as error:
-            stays = Charge(self, budget, delta, error.entry, rho)
+            stays = Charge(self, budget, delta, error.entry, rho, protect)
             raise LedgerError(f"{error} {stays} Nothing was read or drawn.") from None
+
+    @staticmethod
+    def _protecting(event: Charged, protect: Protect) -> Charged:
+        return event.model_copy(update={"protect": protect})
 
     def event(
         self, _books: Books, budget: Budget, delta: Fraction, _rho: Fraction | None
@@ -219,6 +235,7 @@ class Charge:
         delta: how much δ.
         entry: the entry that records it.
         rho: how much ρ, if it was charged to a series in ρ.
+        protect: whose ε it is.
     """
 
     account: Account
@@ -226,6 +243,7 @@ class Charge:
     delta: Fraction
     entry: Entry
     rho: Fraction | None = None
+    protect: Protect = PERSON
 
     @property
     def share(self) -> Share | None:
@@ -285,7 +303,7 @@ class Charge:
     def _is_said(self) -> bool:
         """Whether the entry charges what this says."""
         event, account = self.entry.event, self.account
-        if not isinstance(event, Charged):
+        if not isinstance(event, Charged) or event.protect != self.protect:
             return False
         share, of = event.share, getattr(account, "series", None)
         series, rho = (None, None) if share is None else (share.series, share.rho)

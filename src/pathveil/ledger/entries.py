@@ -22,6 +22,7 @@ from pydantic import (
 
 from pathveil.errors import LedgerError
 from pathveil.ledger.periods import Period
+from pathveil.times.protected_units import PERSON, Protect
 
 VERSION: Literal[1] = 1
 NO_HASH = "0" * 64
@@ -77,6 +78,16 @@ class Defined(_Part):
     populations: tuple[Name, ...]
     declaration: Disjoint | None
     reason: str = Field(max_length=500)
+    protect: tuple[Protect, ...] = Field(
+        default=(), description="Whom its releases may protect; none: whom the first one does."
+    )
+
+    @model_serializer(mode="wrap")
+    def _as_it_was_written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        if not self.protect:
+            values.pop("protect")
+        return values
 
 
 class Planned(_Part):
@@ -118,12 +129,18 @@ class Charged(_Part):
     epsilon: Exact
     delta: ExactOrZero = Field(description="δ: 0, unless the release is only approximately DP.")
     share: Share | None = None
+    protect: Protect = Field(
+        default=PERSON,
+        description="Whose ε it is; absent: a person's, one value of the unit column.",
+    )
 
     @model_serializer(mode="wrap")
     def _as_it_was_written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
         if self.share is None:
             values.pop("share")
+        if self.protect == PERSON:
+            values.pop("protect")
         return values
 
 

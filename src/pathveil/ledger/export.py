@@ -11,6 +11,7 @@ from pathveil.ledger.chain import Chain
 from pathveil.ledger.charges import NO_DELTA, series_record
 from pathveil.ledger.entries import VERSION, Row
 from pathveil.promise.certificate import LedgerRecord
+from pathveil.times.protected_units import PERSON, UNITS, Protect
 
 FORMAT = "pathveil-ledger"
 _LONGEST = 200_000_000
@@ -87,6 +88,7 @@ def check_record(
     epsilon: Fraction,
     certificate_sha256: str,
     delta: Fraction = NO_DELTA,
+    protect: Protect = PERSON,
 ) -> bool:
     """Check what a bundle's certificate says about its charge against the ledger.
 
@@ -97,7 +99,8 @@ def check_record(
         was stopped after the bundle was written and before that was recorded; it is paid for all
         the same.
     """
-    return bool(recorded(chain, record, epsilon, certificate_sha256, delta).certificates)
+    payment = recorded(chain, record, epsilon, certificate_sha256, delta, protect)
+    return bool(payment.certificates)
 
 
 def recorded(
@@ -106,6 +109,7 @@ def recorded(
     epsilon: Fraction,
     certificate_sha256: str,
     delta: Fraction = NO_DELTA,
+    protect: Protect = PERSON,
 ) -> Payment:
     """The charge that a bundle's certificate names, if the ledger says the same of it.
 
@@ -115,6 +119,7 @@ def recorded(
         epsilon: the certificate's ε.
         certificate_sha256: the hash of the certificate's file.
         delta: the certificate's δ.
+        protect: whom the certificate says is protected.
 
     Raises:
         LedgerError: if the ledger and the certificate contradict each other.
@@ -142,6 +147,11 @@ def recorded(
         said is not None and share is not None and record.series != series_record(share, said.plan)
     ):
         raise LedgerError("The ledger and the certificate say different things about a series.")
+    if payment.protect != protect:
+        raise LedgerError(
+            f"The ledger was charged the ε of {UNITS[payment.protect].one}, and the certificate "
+            f"promises it to {UNITS[protect].one}."
+        )
     if payment.certificates and certificate_sha256 not in payment.certificates:
         raise LedgerError(
             f"Entry {record.entry} of the ledger paid for a release with another certificate."

@@ -26,6 +26,7 @@ from pathveil.ledger.locating import check_name, check_period, check_reason, loc
 from pathveil.ledger.series import check_releases, planned
 from pathveil.ledger.standing import Standing
 from pathveil.ledger.store import NOTHING_ADDED
+from pathveil.times.protected_units import Protect, check_protect
 
 if TYPE_CHECKING:
     from pathveil.ledger.store import Store, Transaction
@@ -74,6 +75,7 @@ class Ledger:
         per: str | None = None,
         populations: Iterable[str] = (),
         delta_limit: object = None,
+        protect: Iterable[str] = (),
     ) -> Entry:
         """Set up a dataset (and the ledger itself, if it is not there yet).
 
@@ -86,6 +88,8 @@ class Ledger:
                 of different populations do not add up.
             delta_limit: the most δ that may be spent beside it, as text; None: none, so that
                 only releases under pure differential privacy are accepted.
+            protect: whom its releases protect: "person", "person-week", "person-day" or "trip".
+                None is named: whom the first one does. Releases for other units are refused.
 
         Raises:
             LedgerError: if the ledger has such a dataset already, or can't be written.
@@ -100,6 +104,7 @@ class Ledger:
             populations=declared,
             declaration=DISJOINT if declared else None,
             reason="",
+            protect=_units(protect),
         )
 
         def decide(books: Books, _now: datetime, _turn: "Transaction") -> Event:
@@ -119,6 +124,7 @@ class Ledger:
         limit: "str | int | Budget | None" = None,
         populations: Iterable[str] = (),
         delta_limit: object = None,
+        protect: Iterable[str] = (),
         reason: str = "",
     ) -> Entry:
         """Change a dataset's limit, or declare more populations; the change is an entry too.
@@ -128,6 +134,7 @@ class Ledger:
             limit: the new limit; None leaves it. It may be below what is spent already.
             populations: further populations, disjoint from the others and from each other.
             delta_limit: the new limit of δ; None leaves it.
+            protect: further units whose ε may be in the same sum, though it is about neither.
             reason: why, in up to 500 characters; kept in the ledger.
 
         Raises:
@@ -135,7 +142,7 @@ class Ledger:
         """
         new_limit = None if limit is None else str(Budget.parse(limit))
         new_delta = None if delta_limit is None else str(parse_delta(delta_limit))
-        more = _declared(populations)
+        more, units = _declared(populations), _units(protect)
         reason = check_reason(reason)
 
         def decide(books: Books, _now: datetime, _turn: "Transaction") -> Event:
@@ -147,6 +154,7 @@ class Ledger:
                 "populations": declared,
                 "declaration": DISJOINT if declared else None,
                 "reason": reason,
+                "protect": tuple(dict.fromkeys((*rules.protect, *units))),
             }
             return rules.model_copy(update=changes)
 
@@ -432,6 +440,11 @@ def _not_kept(what: str) -> LedgerError:
         f"The ledger did not keep {what}: what was written is not what is read back. Do not trust "
         "this disk or database; `pathveil ledger verify` looks closer. Nothing was read or drawn."
     )
+
+
+def _units(protect: Iterable[str]) -> tuple[Protect, ...]:
+    names = [protect] if isinstance(protect, str) else protect
+    return tuple(dict.fromkeys(check_protect(name) for name in names))
 
 
 def _declared(populations: Iterable[str]) -> tuple[str, ...]:

@@ -7,13 +7,21 @@ editing an old entry does not either: the last entry still speaks for the sums a
 
 import json
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from pathveil.errors import LedgerError
 from pathveil.ledger.entries import Defined, Name, PeriodText, Planned, Time, exact
 from pathveil.ledger.periods import Tally
+from pathveil.times.protected_units import PERSON, Protect
 
 _DIGITS = 1000
 # A sum of many fractions has more digits than any of them.
@@ -57,6 +65,23 @@ class DatasetTotals(_Part):
     charged: Time | None = Field(description="When it was charged last: which period is summed.")
     epsilon: Sums
     delta: Sums
+    protect: tuple[Protect, ...] | None = Field(
+        default=None, description="Whom its charges protected; absent: persons, if it has any."
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_persons(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        if self.protect is None:
+            values.pop("protect")
+        return values
+
+    @property
+    def protected(self) -> tuple[Protect, ...]:
+        """Whom its charges protected."""
+        if self.protect is not None:
+            return self.protect
+        return () if self.charged is None else (PERSON,)
 
 
 class SeriesTotals(_Part):

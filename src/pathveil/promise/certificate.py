@@ -29,6 +29,7 @@ from pathveil.promise.accounting import (
     TaxonomyRecord,
     TimeGridRecord,
 )
+from pathveil.promise.over_time import Year
 from pathveil.promise.stability import (
     Promise,
     Told,
@@ -36,6 +37,7 @@ from pathveil.promise.stability import (
     trip_promises,
     unit_promise,
 )
+from pathveil.times.protected_units import PERSON, UNITS, Protect, protected_by
 from pathveil.times.trip_rules import Keep, kept_by
 from pathveil.universe.universe import LISTED, MAX_LABEL_LENGTH
 
@@ -228,6 +230,11 @@ class Certificate(Part):
         discovered = sum((Fraction(choice.delta) for choice in self.accounting.choices), Fraction())
         return Fraction(self.privacy_loss.privacy_parameters.delta) - discovered
 
+    @property
+    def protect(self) -> Protect:
+        """Who is protected as one."""
+        return protected_by(self.implementation.trajectory_rules)
+
     def promise(self) -> Promise:
         """The promise to a unit that the accounting adds up to."""
         difference = self.dp_flavor.input_metric.removeprefix(_NEIGHBOURS)
@@ -251,7 +258,7 @@ class Certificate(Part):
 
         What it says about privacy is written from the maps of `promise.stability`.
         """
-        promise = unit_promise(parameters)
+        promise, protect = unit_promise(parameters), protected_by(trajectory_rules)
         epsilon, delta = str(promise.epsilon), str(promise.delta)
         return cls(
             status=PRIVATE if is_private else NOT_PRIVATE,
@@ -265,8 +272,10 @@ class Certificate(Part):
                 unprotected_quantities=_unprotected(promise),
             ),
             privacy_loss=PrivacyLoss(
-                privacy_unit="one unit (a person, a card: one value of the unit column)",
-                privacy_unit_description=unit_description(promise, kept_by(trajectory_rules)),
+                privacy_unit=UNITS[protect].on_certificate,
+                privacy_unit_description=unit_description(
+                    promise, kept_by(trajectory_rules), protect
+                ),
                 privacy_parameters=PrivacyParameters(
                     epsilon=epsilon,
                     delta=delta,
@@ -292,12 +301,14 @@ class Certificate(Part):
         )
 
 
-def unit_description(unit: Promise, keep: Keep | None) -> str:
-    """How much of a unit is used, what neighbours are, and what one trajectory has by itself."""
+def unit_description(unit: Promise, keep: Keep | None, protect: Protect = PERSON) -> str:
+    """How much of a unit is used, what neighbours are, what one trajectory or a year has."""
     used = (
         f"At most {unit.distance} trajectories of a unit are used; neighbouring databases differ "
         f"in {unit.difference}."
     )
+    if protect != PERSON:
+        used = f"{used} {Year.of(unit, protect).sentence(unit)}"
     if unit.distance == 1:
         return used
     trips = trip_promises(unit, keep)

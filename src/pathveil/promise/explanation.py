@@ -15,8 +15,10 @@ from pathveil.promise import plain_words as words
 from pathveil.promise.accounting import BudgetLine
 from pathveil.promise.certificate import PRIVATE, Certificate, Implementation, SeriesRecord
 from pathveil.promise.odds import Belief, odds_against_one
+from pathveil.promise.over_time import Year
 from pathveil.promise.stability import Promise, in_terms_of, trip_promises
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
+from pathveil.times.protected_units import PERSON, UNITS, Protect
 from pathveil.times.trip_rules import kept_by
 
 DIGITS = 4
@@ -221,9 +223,16 @@ def _unit(certificate: Certificate) -> Passage:
                 f"{'is' if most == 1 else 'are'} used. {words.OVER_THE_BOUND}"
             ),
             *((" ".join(_one_trip(certificate)),) if most > 1 else ()),
+            f"{words.YEAR[certificate.protect]} {_year(certificate)}",
             words.SEVERAL_CARDS_IN_RHO if certificate.rho else words.SEVERAL_CARDS,
         ),
     )
+
+
+def _year(certificate: Certificate) -> str:
+    """What a person who is there for a year has in total."""
+    promise = certificate.promise()
+    return Year.of(promise, certificate.protect).sentence(promise)
 
 
 def _one_trip(certificate: Certificate) -> Iterator[str]:
@@ -280,16 +289,20 @@ def _bounds_passage(certificate: Certificate, promise: Promise) -> Passage:
                     decimal(loss) if promise.rho(1) else number(loss),
                     f"{Belief.after(Fraction(1, 2), loss).at_most:f}%",
                 )
-                for what, loss in _situations(promise)
+                for what, loss in _situations(promise, certificate.protect)
             ),
         ),
     )
 
 
-def _situations(promise: Promise) -> Iterator[tuple[str, Fraction]]:
+def _situations(promise: Promise, protect: Protect) -> Iterator[tuple[str, Fraction]]:
     """What multiplies ε, and the ε that comes of it."""
-    for what, units in words.SITUATIONS:
+    for what, units in words.SITUATIONS if protect == PERSON else words.SMALL_SITUATIONS:
         yield what, promise.map(units)
+    if protect != PERSON:
+        unit, year = UNITS[protect], Year.of(promise, protect)
+        yield f"a person who {unit.there}, all in this release", year.together
+        yield f"the same, {unit.one} in each of {year.units} releases like this one", year.apart
     yield words.REPEATED, promise.repeated(words.RELEASES)
 
 

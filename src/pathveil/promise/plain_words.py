@@ -68,6 +68,21 @@ ONE_OF_MORE = {
 ONE_OF_UNKNOWN = (
     "If a unit has more, nothing is claimed for one of them: that depends on which are used."
 )
+YEAR = {
+    "person": "The unit is a person, with all that they do in the data.",
+    "person-week": (
+        "The unit is not a person, but one week of a person: whether somebody was there in one "
+        "week is hidden, whether they are there at all is hidden less the more weeks there are."
+    ),
+    "person-day": (
+        "The unit is not a person, but one day of a person: whether somebody was there on one day "
+        "is hidden, whether they are there at all is hidden less the more days there are."
+    ),
+    "trip": (
+        "The unit is not a person, but one trip: whether one trip was made is hidden, whether "
+        "somebody is there at all is hidden less the more trips they make."
+    ),
+}
 SEVERAL_CARDS = (
     "A card is not a person. If the unit is a card, somebody who travels on several cards is "
     "several units and is protected less: ε is multiplied by the number of cards. If one card is "
@@ -122,6 +137,10 @@ SITUATIONS = (
     ("one person, one card, this release", 1),
     ("a person with 2 cards, each a unit", 2),
     ("a secret of a family of 4, each a unit", 4),
+)
+SMALL_SITUATIONS = (
+    ("one unit, this release", 1),
+    ("2 units that belong together", 2),
 )
 RELEASES = 12
 REPEATED = f"this unit in {RELEASES} releases like this one"

@@ -19,6 +19,7 @@ from pathveil.raw.sources.notation import Writing
 from pathveil.raw.sources.raw_rows import RawRows, Source
 from pathveil.raw.sources.text_file import DEFAULT_ENCODING, check_encoding
 from pathveil.raw.sources.time_formats import ISO, TimeFormat
+from pathveil.times.protected_units import PERSON, TRIP
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.trip_rules import TripRules
 from pathveil.universe.universe import Universe
@@ -63,6 +64,10 @@ class Reading:
         unit_text: whether units' ids that differ only in how they are written (``7``, ``07``,
             ``7.0``, spaces, full-width digits) are one unit: "normal", or "exact" if every
             difference makes another unit. `pathveil.raw.sources.unit_text` has the rule.
+        protect: who is protected as one: a "person" (all rows of one value of the unit column), a
+            "person-week" or "person-day" (those of a week or a day), or a "trip" (one
+            trajectory); see `pathveil.times.protected_units`. c is the number of trajectories
+            that *such a unit* may contribute.
         encoding: of a CSV file's text: "utf-8" (which a byte-order mark of UTF-16 overrules),
             "utf-16", "windows-1252", "latin-1" or another of one byte per character. It is not
             guessed: see `pathveil.raw.sources.text_file`.
@@ -92,6 +97,7 @@ class Reading:
     keep: str = "first"
     keep_seed: int | None = None
     unit_text: str = "normal"
+    protect: str = PERSON
     encoding: str = DEFAULT_ENCODING
     time_format: str = ISO
     decimal_comma: bool = False
@@ -108,6 +114,11 @@ class Reading:
         check_snapshot(self.snapshot)
         check_max_trajectories(self.max_trajectories_per_unit)
         self.rules(by_point=False)
+        if self.protect == TRIP and self.max_trajectories_per_unit != 1:
+            raise ParameterError(
+                "If a trip is protected, each trip is a unit of its own and all are used: leave "
+                "the number of trajectories per unit at 1."
+            )
         check_points(self.latitude, self.longitude, self.location)
         if self.is_split and self.trajectory is not None:
             raise ParameterError(
@@ -173,6 +184,7 @@ class Reading:
             by_point=by_point,
             keep=self.keep,
             unit_text=self.unit_text,
+            protect=self.protect,
         )
 
     def _check_times(self) -> None:
@@ -273,6 +285,11 @@ def _choose(source: Source, universe: Universe | str, reading: Reading) -> Colum
     is_list = columns.location is not None and source.is_list(columns.location)
     if reading.is_split:
         columns = _without_trajectories(columns, is_list=is_list)
+    elif reading.rules(by_point=False).needs_times and (is_list or columns.order is None):
+        raise ParameterError(
+            f"To protect a {reading.protect}, visits are put into weeks or days by the times of an "
+            "order column, one row per visit; name it with order=… or --order-column."
+        )
     if not is_list or columns.location is None:
         return columns
     if named["order"] is not None:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from pathveil.raw.bounding import Visits
 
-_STEP = np.uint64(0x9E37_79B9_7F4A_7C15)  # SplitMix64: the step and the two factors
+STEP = np.uint64(0x9E37_79B9_7F4A_7C15)  # SplitMix64: the step and the two factors
 _MIX_1, _MIX_2 = np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_1331_11EB)
 _SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
 
@@ -54,8 +54,8 @@ def in_random_order(visits: Visits, seed: int) -> Visits:
     unit = _units_of(visits.unit, pair_of, len(pairs))
     first = np.searchsorted(unit, np.arange(visits.units, dtype=np.int32))
     own_number = (np.arange(len(pairs)) - first[unit]).astype(np.uint64)
-    state = _mixed(visits.unit_hash ^ np.uint64(seed))
-    key = _mixed(state[unit] + own_number * _STEP)
+    state = mixed(visits.unit_hash ^ np.uint64(seed))
+    key = mixed(state[unit] + own_number * STEP)
     rank = np.empty(len(pairs), dtype=np.int32)
     rank[np.lexsort((key, unit))] = np.arange(len(pairs), dtype=np.int32)
     return replace(visits, trajectory=rank[pair_of])
@@ -68,7 +68,7 @@ def _units_of(unit: NDArray[np.int32], pair_of: NDArray[np.int64], pairs: int) -
     return of_pair
 
 
-def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finaliser of SplitMix64, which spreads every bit over all others."""
     words = (words ^ (words >> _SHIFT_1)) * _MIX_1
     words = (words ^ (words >> _SHIFT_2)) * _MIX_2

@@ -123,14 +123,19 @@ def split_visits(visits: Visits, rules: TripRules) -> Visits:
         return visits
     if visits.integer is None:
         raise InputError("Visits without times can't be split into trajectories.")
-    instants = np.clip(visits.integer, _FIRST_SECOND, _LAST_SECOND)
     if rules.split.kind == "gap":
+        instants = np.clip(visits.integer, _FIRST_SECOND, _LAST_SECOND)
         numbers = _by_gap(visits.unit, instants, visits.rest, rules.split.seconds)
     else:
-        wall = WallClock(rules.time_zone).shows(instants)
-        is_day = rules.split.kind == "day"
-        numbers = wall // DAY if is_day else (wall + SINCE_MONDAY) // WEEK
+        numbers = periods(visits.integer, rules.split.kind == "day", rules.time_zone)
     return replace(visits, trajectory=numbers.astype(np.int32))
+
+
+def periods(integer: NDArray[np.int64], by_day: bool, time_zone: str) -> NDArray[np.int64]:
+    """The number of the day, or of the week from Monday to Sunday, of each visit's instant."""
+    instants = np.clip(integer, _FIRST_SECOND, _LAST_SECOND)
+    wall = WallClock(time_zone).shows(instants)
+    return wall // DAY if by_day else (wall + SINCE_MONDAY) // WEEK
 
 
 def _by_gap(

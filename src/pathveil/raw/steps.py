@@ -14,6 +14,7 @@ import numpy as np
 from pathveil.raw.bounding import BoundedTrajectories, Visits, bound_contributions
 from pathveil.raw.discretize import Locator, locator_of
 from pathveil.raw.observed import is_observed
+from pathveil.raw.protecting import by_period, by_trip
 from pathveil.raw.reading_plan import ReadingPlan
 from pathveil.raw.sampling import fresh_seed, in_random_order
 from pathveil.raw.sources.encoding import EncodedPiece, encode
@@ -71,7 +72,7 @@ class VisitSteps:
         """The same rows, their order as instants where the rules need instants."""
         if self.times is not None:
             rows = self.times.at_instants(rows)
-        elif self.rules.split.kind != "none":
+        elif self.rules.needs_times:
             rows = at_instants(rows, self.rules.time_zone)
         if self.inspection is not None:
             self.inspection.look(rows, self.locator, exact_units=self.rules.exact_units)
@@ -84,19 +85,22 @@ class VisitSteps:
         return encode(rows, self.locator, exact_units=self.rules.exact_units)
 
     def bound(self, visits: Visits, universe_size: int) -> BoundedTrajectories:
-        """All visits of some units into at most c trajectories of each.
+        """All visits of some persons into at most c trajectories of each unit of theirs.
 
         Args:
-            visits: all visits of each of these units.
+            visits: all visits of each of these persons: of all rows with one value of the unit
+                column.
             universe_size: |L|.
         """
+        # A unit is what is protected from here on: nothing below looks beyond one.
+        visits = by_period(visits, self.rules)
+        visits = by_trip(split_visits(visits, self.rules), self.rules)
         bounded = self._bound(visits, universe_size)
         if self.inspection is not None:
             self.inspection.look_at_units(visits, bounded)
         return bounded
 
     def _bound(self, visits: Visits, universe_size: int) -> BoundedTrajectories:
-        visits = split_visits(visits, self.rules)
         if self.is_sample:
             visits = in_random_order(visits, self.seed)
         bounded = bound_contributions(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pathveil.errors import ParameterError
+from pathveil.times.protected_units import PERSON, TRIP, Protect, check_protect, period_of, sentence
 from pathveil.times.time_grid import check_time_zone
 
 SplitKind = Literal["none", "whole", "gap", "day", "week"]
@@ -79,6 +80,7 @@ class TripRules:
             random "sample" (`pathveil.raw.sampling`).
         exact_units: whether units are told apart by every byte of their ids; else forms such as
             ``7`` and ``07`` are one unit (`pathveil.raw.sources.unit_text`).
+        protect: who is protected as one (`pathveil.times.protected_units`).
     """
 
     split: Split = Split()
@@ -87,6 +89,7 @@ class TripRules:
     by_point: bool = False
     keep: Keep = "first"
     exact_units: bool = False
+    protect: Protect = PERSON
 
     @classmethod
     def choose(
@@ -98,6 +101,7 @@ class TripRules:
         by_point: bool,
         keep: str = "first",
         unit_text: str = "normal",
+        protect: str = PERSON,
     ) -> "TripRules":
         """Check the rules and settle what is left open.
 
@@ -109,6 +113,7 @@ class TripRules:
             by_point: whether rows give coordinates.
             keep: "first" or "sample".
             unit_text: "normal" or "exact".
+            protect: one of `PROTECTS`.
 
         Raises:
             ParameterError: if a rule can't be used.
@@ -119,19 +124,28 @@ class TripRules:
             raise ParameterError("Keep the 'first' trajectories of a unit, or a 'sample' of them.")
         if unit_text not in ("normal", "exact"):
             raise ParameterError("The text of units is read as 'normal' or as 'exact'.")
+        unit, cut = check_protect(protect), Split.parse(split)
+        _check_together(unit, cut)
         collapse = by_point if repeats == "auto" else repeats == "collapse"
         return cls(
-            Split.parse(split),
+            cut,
             check_time_zone(time_zone),
             collapse,
             by_point,
             keep,  # type: ignore[arg-type]  # checked above
             unit_text == "exact",
+            unit,
         )
+
+    @property
+    def needs_times(self) -> bool:
+        """Whether visits are told apart by their times, of the order column."""
+        return self.split.kind != "none" or period_of(self.protect) is not None
 
     def sentences(self) -> list[str]:
         """The rules in words, for the certificate."""
-        said = []
+        unit = sentence(self.protect, self.time_zone)
+        said = [] if unit is None else [unit]
         if self.by_point:
             said.append("every point is placed in the cell of the universe in which it lies")
         if self.split.kind == "gap":
@@ -149,7 +163,7 @@ class TripRules:
             )
         if self.collapse_repeats:
             said.append("consecutive visits of a trajectory to one location count as one")
-        if self.split.kind != "whole":  # then a unit has one
+        if self.split.kind != "whole" and self.protect != TRIP:  # then a unit has one
             said.append(_KEPT[self.keep])
         if self.exact_units:
             said.append("units are told apart by every character of their ids as they are written")
@@ -160,3 +174,21 @@ def kept_by(rules: Iterable[str]) -> Keep | None:
     """Which trajectories of a unit are used, by rules that the certificate tells; None: unsaid."""
     said = set(rules)
     return next((keep for keep, words in _KEPT.items() if words in said), None)
+
+
+def _check_together(protect: Protect, split: Split) -> None:
+    """Refuse a unit that the split contradicts.
+
+    Raises:
+        ParameterError: if so.
+    """
+    if protect == TRIP and split.kind == "whole":
+        raise ParameterError(
+            "Split by 'whole', all that a person does is one trajectory: protect a 'person', or "
+            "name the column that tells trips apart."
+        )
+    if protect == "person-day" and split.kind == "week":
+        raise ParameterError(
+            "If a day of a person is protected, a trajectory can't be a week: split by 'day', by "
+            "'gap:30min' or by a trajectory column, or protect a 'person-week'."
+        )

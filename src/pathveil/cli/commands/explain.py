@@ -43,6 +43,7 @@ def explain(
     universe: planning.UniverseFile = None,
     universe_size: planning.UniverseSize = None,
     max_trajectories_per_unit: shared.MaxTrajectories = 1,
+    protect: trips.Protect = "person",
     method: shared.Method = shared.DEFAULT_METHOD,
     threshold: shared.Threshold = "auto",
     max_nodes: shared.MaxNodes = 20_000_000,
@@ -60,6 +61,7 @@ def explain(
     from pathveil.errors import ParameterError
     from pathveil.promise.certificate import Certificate
     from pathveil.promise.explanation import explain as explain_certificate
+    from pathveil.times.protected_units import check_protect, sentence
 
     if plan == (directory is not None):
         raise ParameterError("Give either a release or --plan with its parameters.")
@@ -93,7 +95,9 @@ def explain(
                 "How many locations will be discovered is not known before: say how many you "
                 "expect with --universe-size N."
             )
-        certificate = Certificate.of(parameters, is_private=True)
+        rule = sentence(check_protect(protect), "UTC")
+        rules = () if rule is None else (rule,)
+        certificate = Certificate.of(parameters, is_private=True, trajectory_rules=rules)
         height_is_open = parameters.height_is_open
     explanation = explain_certificate(certificate)
     if json:

@@ -36,12 +36,39 @@ def print_balances(ledger: "Ledger", name: str | None, *, json: bool) -> None:
         print_json({"head": chain.head, "datasets": balances, "series": told})
         return
     rows = [row for balance in balances for row in _rows(balance)]
-    columns = ["dataset", "limit", "per", "spent", "remains", "charges", "no release"]
-    print_table("Budget (ε)", columns, rows, numbers={1, 3, 4, 5, 6})
+    columns = ["dataset", "protects", "limit", "per", "spent", "remains", "charges", "no release"]
+    print_table("Budget (ε)", columns, rows, numbers={2, 4, 5, 6, 7})
+    for balance in balances:
+        _say_year(balance)
     for one in series:
         ledger_series.print_series(books, one.plan.series, json=False)
     for balance in balances:
         warn_if_nearly_spent(books.datasets[balance["dataset"]], now)
+
+
+def _say_year(balance: dict[str, Any]) -> None:
+    """What a person who is there for a year has, if the ε of a dataset are not persons'."""
+    from pathveil.cli.console import stdout_console
+    from pathveil.times.protected_units import PERSON, UNITS
+
+    smaller = [UNITS[name] for name in balance["protects"] if name != PERSON]
+    for unit in smaller:
+        total = Fraction(balance["spent_ever"]) * unit.a_year
+        stdout_console().print(
+            f"{balance['dataset']}: the ε is that of {unit.one}; a person who {unit.there} has up "
+            f"to {unit.a_year} times as much, of all releases together ε = {total}.",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+    if len(balance["protects"]) > 1:
+        stdout_console().print(
+            f"{balance['dataset']}: ε of different units were allowed in one sum, which is about "
+            "none of them.",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def warn_if_nearly_spent(dataset: "Dataset", now: datetime) -> None:
@@ -67,6 +94,7 @@ def _balance(dataset: "Dataset", now: datetime) -> dict[str, Any]:
     rules, span = dataset.rules, dataset.span(now)
     return {
         "dataset": rules.dataset,
+        "protects": list(dataset.protects),
         "limit": rules.limit,
         "per": rules.period,
         "period_ends": span.end.isoformat() if span else None,
@@ -88,11 +116,12 @@ def _rows(balance: dict[str, Any]) -> list[tuple[object, ...]]:
     per = balance["per"] or "ever"
     counts = (balance["charges"], balance["charges_without_release"])
     name, limit = balance["dataset"], balance["limit"]
+    whom = ", ".join(balance["protects"])
     rows: list[tuple[object, ...]] = [
-        (name, limit, per, balance["spent"], balance["remaining"], *counts)
+        (name, whom, limit, per, balance["spent"], balance["remaining"], *counts)
     ]
     rows += [
-        (f"  {population}", "", "", "", facts["remaining"], "", "")
+        (f"  {population}", "", "", "", "", facts["remaining"], "", "")
         for population, facts in balance["populations"].items()
     ]
     return rows
@@ -145,7 +174,8 @@ def _columns_of(entry: "Entry", books: "Books") -> tuple[str, str, str]:
     if event.kind == "defined":
         per = f"per {event.period}" if event.period else "for ever"
         declared = f", populations {', '.join(event.populations)}" if event.populations else ""
-        what, epsilon, more = "limit", event.limit, f"{per}{declared}"
+        whom = f", protects {', '.join(event.protect)}" if event.protect else ""
+        what, epsilon, more = "limit", event.limit, f"{per}{declared}{whom}"
     elif event.kind == "planned":
         of = f"ρ = {event.rho} for " if event.rho else ""
         what, epsilon = "series", event.epsilon
@@ -155,7 +185,8 @@ def _columns_of(entry: "Entry", books: "Books") -> tuple[str, str, str]:
         who = f"{event.population}, " if event.population else ""
         delta = f"δ = {event.delta}, " if event.delta != "0" else ""
         share = _share_words(event.share) if event.share else ""
-        more = f"{share}{who}{delta}{books.charges[entry.number].state}"
+        whom = f"{event.protect}, " if event.protect != "person" else ""
+        more = f"{share}{whom}{who}{delta}{books.charges[entry.number].state}"
     elif event.kind == "begun":
         what, more = "noise", f"of entry {event.charge}"
     elif event.kind == "published":
@@ -214,6 +245,16 @@ Populations = Annotated[
     ),
 ]
 
+Protects = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--protect",
+        help="Whom its releases protect as one: person, person-week, person-day or trip. Without "
+        "it, whom the first one does; a release for another unit is refused. More than one (repeat "
+        "the option) allows ε of different units in one sum, which is then about none of them.",
+        autocompletion=completion.one_of(completion.PROTECTS),
+    ),
+]
 DeltaLimit = Annotated[
     str | None,
     typer.Option(
@@ -240,6 +281,7 @@ def init(
     ] = None,
     population: Populations = None,
     delta_limit: DeltaLimit = None,
+    protect: Protects = None,
     where: shared.LedgerAddress = None,
     json: shared.Json = False,
 ) -> None:
@@ -249,7 +291,14 @@ def init(
     """
     opened = _open(where)
     declared = population or ()
-    entry = opened.init(name, limit, per=per, populations=declared, delta_limit=delta_limit)
+    entry = opened.init(
+        name,
+        limit,
+        per=per,
+        populations=declared,
+        delta_limit=delta_limit,
+        protect=protect or (),
+    )
     say_changed(f"Dataset {name!r} is set up", entry, json=json)
 
 
@@ -259,25 +308,29 @@ def amend(
     limit: Annotated[str | None, typer.Option(help="The new limit.")] = None,
     population: Populations = None,
     delta_limit: DeltaLimit = None,
+    protect: Protects = None,
     reason: Annotated[
         str | None, typer.Option(help="Why, and who decided it; kept in the ledger for ever.")
     ] = None,
     where: shared.LedgerAddress = None,
     json: shared.Json = False,
 ) -> None:
-    """Change a dataset's limit, or declare more populations. The change is an entry too.
+    """Change a dataset's limit, declare more populations, or allow more units. An entry, too.
 
     Example: `pathveil ledger amend taps --limit 6 --reason "board, 12 March"`
     """
     from pathveil.errors import ParameterError
 
-    if limit is None and delta_limit is None and not population:
-        raise ParameterError("Say what to change: --limit, --delta-limit or --population.")
+    if limit is None and delta_limit is None and not population and not protect:
+        raise ParameterError(
+            "Say what to change: --limit, --delta-limit, --population or --protect."
+        )
     entry = _open(where).amend(
         name,
         limit=limit,
         populations=population or (),
         delta_limit=delta_limit,
+        protect=protect or (),
         reason=reason or "",
     )
     say_changed(f"Dataset {name!r} is changed", entry, json=json)

@@ -268,6 +268,7 @@ def plan(
     universe_size: planning.UniverseSize = None,
     taxonomy: shared.Taxonomy = None,
     max_trajectories_per_unit: shared.MaxTrajectories = 1,
+    protect: trips.Protect = "person",
     purpose: shared.Purpose = shared.DEFAULT_PURPOSE,
     method: shared.Method = shared.DEFAULT_METHOD,
     height: shared.Height = None,
@@ -309,7 +310,9 @@ def plan(
     """
     from pathveil.cli.console import print_json, stdout_console
     from pathveil.core.budget import Budget
+    from pathveil.times.protected_units import check_protect
 
+    unit = check_protect(protect)
     budget = Budget.choose(
         epsilon, epsilon_per_trip, max_trajectories_per_unit, rho=rho, delta=delta
     )
@@ -339,7 +342,7 @@ def plan(
         parameters = replace(parameters, planned=simulated.run.parameters.planned)
     takes = _takes(source, counting, parameters)
     if json:
-        facts = _as_json(parameters) | takes
+        facts = _as_json(parameters) | planning.protect_as_json(parameters, unit) | takes
         if simulated is not None:
             from pathveil.trials.forecasting.forecast_tables import as_json
 
@@ -351,6 +354,8 @@ def plan(
         print_simulation(simulated, out)
     _print(parameters)
     console = stdout_console()
+    for words in planning.protect_words(parameters, unit):
+        console.print(words, markup=False, highlight=False)
     console.print(f"A run takes: {takes['takes']}.", markup=False, highlight=False)
     console.print("Nothing was read or spent.")
 

@@ -218,7 +218,8 @@ def _is_agreed(request: "Request", account: "Account") -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     budget = request.parameters.budget
-    account.check_affords(budget, request.parameters.delta, request.parameters.whole_rho)
+    parameters = request.parameters
+    account.check_affords(budget, parameters.delta, parameters.whole_rho, request.protect)
     checked = request.checked()
     if not _asked("Rehearse first, for nothing: read the data and see what is dropped? [Y/n] "):
         return True
@@ -238,9 +239,11 @@ def _asked(question: str) -> bool:
 
 
 def _say_choices(request: "Request") -> None:
-    from pathveil.cli.console import say_step
+    from pathveil.cli.console import say_step, stderr_console
+    from pathveil.cli.options.planning import protect_words
     from pathveil.core.methods import method_words
     from pathveil.core.preparations import AUTO
+    from pathveil.times.protected_units import PERSON
 
     parameters = request.parameters
     height = AUTO if parameters.height_is_open else parameters.height
@@ -251,6 +254,9 @@ def _say_choices(request: "Request") -> None:
         f"|L| = {known}, c = {parameters.max_trajectories_per_unit}; "
         f"{request.engine.needs(request.source, parameters)}."
     )
+    if request.protect != PERSON:  # always said: who reads an ε takes it for a person's
+        for words in protect_words(parameters, request.protect):
+            stderr_console().print(words, markup=False, highlight=False, soft_wrap=True)
 
 
 def _print_dry_run(*, json: bool) -> None:

@@ -9,6 +9,7 @@ from pathveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from pathveil.core.parameters import Parameters
+    from pathveil.times.protected_units import Protect
     from pathveil.universe.taxonomy import Taxonomy
     from pathveil.universe.universe import Universe
 
@@ -114,3 +115,33 @@ def planned_parameters(
     if size is None and universe_size is not None:
         return parameters.with_universe_size(universe_size)
     return parameters
+
+
+def protect_words(parameters: "Parameters", protect: "Protect") -> list[str]:
+    """Who is protected, and what a person who is there for a year has in total."""
+    from pathveil.promise.over_time import Year
+    from pathveil.promise.stability import unit_promise
+    from pathveil.times.protected_units import UNITS
+
+    promise = unit_promise(parameters)
+    return [
+        f"Protected as one is {UNITS[protect].one}, with ε = {parameters.budget}.",
+        Year.of(promise, protect).sentence(promise),
+    ]
+
+
+def protect_as_json(parameters: "Parameters", protect: "Protect") -> dict[str, object]:
+    """The same for scripts."""
+    from pathveil.promise.over_time import Year
+    from pathveil.promise.stability import unit_promise
+
+    year = Year.of(unit_promise(parameters), protect)
+    return {
+        "protect": protect,
+        "a_person_for_a_year": {
+            "units": year.units,
+            "epsilon_in_one_release": str(year.together),
+            "epsilon_in_a_release_each": str(year.apart),
+            "rho_in_one_release": str(year.rho) if year.rho else None,
+        },
+    }

@@ -29,6 +29,7 @@ class ReadingOptions:
 
     unit_column: shared.UnitColumn = None
     unit_text: trips.UnitText = "normal"
+    protect: trips.Protect = "person"
     trajectory_column: shared.TrajectoryColumn = None
     order_column: shared.OrderColumn = None
     location_column: shared.LocationColumn = None
@@ -71,6 +72,7 @@ class ReadingOptions:
             max_trajectories_per_unit=max_trajectories_per_unit,
             keep=self.keep,
             unit_text=self.unit_text,
+            protect=self.protect,
             encoding=self.encoding,
             time_format=self.time_format,
             decimal_comma=self.decimal_comma,

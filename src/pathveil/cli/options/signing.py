@@ -22,11 +22,13 @@ def ledger_facts(release: "Release", directory: Path, ledger: str | None) -> dic
     from pathveil.ledger.export import recorded
     from pathveil.ledger.ledger import Ledger
     from pathveil.release.bundle import certificate_sha256
+    from pathveil.times.protected_units import protected_by
 
     chain = Ledger.open(ledger).chain()
     digest = certificate_sha256(directory)
     spent = release.parameters
-    payment = recorded(chain, record, spent.budget.epsilon, digest, spent.delta)
+    protect = protected_by(release.rules)
+    payment = recorded(chain, record, spent.budget.epsilon, digest, spent.delta, protect)
     facts = {} if record is None else record.model_dump()
     return {
         **facts,

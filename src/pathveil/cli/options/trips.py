@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathveil.universe.universe import Universe
 
 
-_DATA = "The data"
+_DATA, _PRIVACY = "The data", "The privacy"
 
 LatitudeColumn: TypeAlias = Annotated[
     str | None,
@@ -54,6 +54,19 @@ Keep: TypeAlias = Annotated[
         "or a random 'sample'.",
         autocompletion=completion.one_of(completion.KEEPS),
         rich_help_panel=_DATA,
+    ),
+]
+Protect: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--protect",
+        metavar="UNIT",
+        help="Who is protected as one: a 'person' (all rows of one value of the unit column), a "
+        "'person-week' or 'person-day' (those of a week, Monday to Sunday, or of a day), or a "
+        "'trip' (one trajectory). A smaller unit promises less: a person who is there for a year "
+        "is 52, 365 or some 500 of them, and has so many times ε.",
+        autocompletion=completion.one_of(completion.PROTECTS),
+        rich_help_panel=_PRIVACY,
     ),
 ]
 UnitText: TypeAlias = Annotated[

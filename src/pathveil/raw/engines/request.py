@@ -19,6 +19,7 @@ from pathveil.raw.engines.memory_size import DEFAULT_MEMORY
 from pathveil.raw.observed import is_observed
 from pathveil.raw.reading import Report
 from pathveil.raw.reading_plan import Reading
+from pathveil.times.protected_units import Protect, check_protect, protected_by
 from pathveil.universe.background import Background
 from pathveil.universe.universe import Universe
 
@@ -99,6 +100,13 @@ class Request:
         )
         chosen = Engine.choose(engine, source, memory=memory, spill=spill, master=master)
         return cls(source, universe, reading, parameters, chosen, said, lines)
+
+    @property
+    def protect(self) -> Protect:
+        """Who is protected as one."""
+        if self.reading is None:
+            return protected_by(self.source.rules)
+        return check_protect(self.reading.protect)
 
     def checked(self) -> "Request":
         """The same request, once the header or schema of its source is found to fit it.
