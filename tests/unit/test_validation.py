@@ -127,6 +127,11 @@ def test_questions_are_of_every_kind_and_follow_from_what_was_published(measured
     assert np.array_equal(again.locations, queries.locations)
 
 
+def test_a_plan_that_does_not_validate_has_no_questions(measured):
+    lines = tuple(line for line in measured.plan.lines() if line.statistic is not VALIDATION)
+    assert len(drawn_queries(replace(measured, plan=MeasurementPlan(lines)))) == 0
+
+
 def test_questions_are_of_all_sizes(measured):
     queries, total = measured.scope.queries, float(measured[TOTAL].counts[0])
     visitors = measured[VISITS].counts[measured.candidates]

@@ -69,10 +69,10 @@ class _Listed(NamedTuple):
 
 
 def drawn_queries(seen: Measurements) -> Queries:
-    """The questions for what was published."""
+    """The questions for what was published; none if the plan has no share for them."""
     named = seen.scope.named
     total = float(seen[TOTAL].counts[0])
-    if named < 2 or total < 1:  # noqa: PLR2004
+    if VALIDATION not in seen.plan or named < 2 or total < 1:  # noqa: PLR2004
         return Queries(np.zeros(0, dtype=np.int8), np.zeros((0, 3), dtype=np.int32))
     visitors = np.maximum(seen[VISITS].counts[seen.candidates].astype(np.float64), 1.0)
     parts = [_of_kind(kind, seen, visitors, total) for kind in QUERY_KINDS]
