@@ -182,6 +182,8 @@ def test_only_the_same_charge_is_resumed(ledger, account, budget, said):
     for ask in (asked.check_affords, asked.charge):
         with pytest.raises(LedgerError, match=said):
             ask(pv.Budget.parse(budget))
+    with pytest.raises(LedgerError, match="unit, ε and δ"):
+        ledger.dataset("taps").resume(entry).charge(ONE, protect="trip")
     with pytest.raises(LedgerError, match="is no charge"):
         ledger.dataset("taps").resume(1).charge(ONE)
     with pytest.raises(LedgerError, match="is no charge"):

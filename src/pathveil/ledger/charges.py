@@ -135,26 +135,40 @@ class Resumption(Account):
     number: int = 0
 
     def check_affords(
-        self, budget: Budget, delta: Fraction = NO_DELTA, rho: Fraction | None = None
+        self,
+        budget: Budget,
+        delta: Fraction = NO_DELTA,
+        rho: Fraction | None = None,
+        protect: Protect = PERSON,
     ) -> None:
         """Refuse what `charge` would refuse.
 
         Raises:
             LedgerError: if it can't be resumed.
         """
-        self._unused(budget, delta, rho)
+        self._unused(self._asked(budget, delta, rho, protect))
 
     def charge(
-        self, budget: Budget, delta: Fraction = NO_DELTA, rho: Fraction | None = None
+        self,
+        budget: Budget,
+        delta: Fraction = NO_DELTA,
+        rho: Fraction | None = None,
+        protect: Protect = PERSON,
     ) -> "Charge":
         """The charge that was made before; nothing is spent.
 
         Raises:
             LedgerError: if it can't be resumed, or the ledger was tampered with.
         """
-        return Charge(self, budget, delta, self._unused(budget, delta, rho), rho)
+        entry = self._unused(self._asked(budget, delta, rho, protect))
+        return Charge(self, budget, delta, entry, rho, protect)
 
-    def _unused(self, budget: Budget, delta: Fraction, rho: Fraction | None) -> Entry:
+    def _asked(
+        self, budget: Budget, delta: Fraction, rho: Fraction | None, protect: Protect
+    ) -> Charged:
+        return self._protecting(self.event(Books(), budget, delta, rho), protect)
+
+    def _unused(self, asked: Charged) -> Entry:
         """The entry; all of the ledger is checked, as whenever something old decides."""
         chain = self.ledger.chain()
         books, number = Books.of(chain), self.number
@@ -165,10 +179,11 @@ class Resumption(Account):
             )
         books.check_unused(number)
         entry = chain.entries[number]
-        if entry.event != self.event(books, budget, delta, rho):
+        if entry.event != asked:
             raise LedgerError(
                 f"Entry {number} of the ledger is another charge than that of this run: only the "
-                "same dataset, population, ε and δ can be resumed. Nothing was charged or read."
+                "same dataset, population, unit, ε and δ can be resumed. Nothing was charged or "
+                "read."
             )
         span = books.dataset(self.name).span(self.ledger.now())
         if span is not None and entry.time not in span:
