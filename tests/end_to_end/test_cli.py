@@ -181,7 +181,7 @@ def test_a_file_that_leaves_nothing_says_what_to_look_at_and_a_rehearsal_is_free
     assert result.code == 0
     assert result.json() == {"dry_run": True, "charged": False}
     assert advice in result.err
-    assert "No visit is left: the release is empty." in result.err
+    assert "No visit is left: a run would be charged for an empty release." in result.err
     assert sorted(path.name for path in Path.cwd().iterdir()) == [
         "book.db",
         "stops.csv",

@@ -202,7 +202,7 @@ def test_from_the_readme_to_three_right_answers(pathveil, refuses, folder, monke
     assert result.code == 0
     assert "'Zeitpunkt' is neither a number nor an ISO 8601 time" in result.err
     assert "--time-format de, us or uk reads 02.03.2026 07:58" in result.err
-    assert "No visit is left: the release is empty." in result.err
+    assert "No visit is left: a run would be charged for an empty release." in result.err
     line += ["--time-format", "de"]
     result = pathveil(*line, "--dry-run")
     assert "not in the universe: 'Betriebshof Süd'" in result.err

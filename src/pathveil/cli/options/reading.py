@@ -268,7 +268,12 @@ def _advice(report: "ReadingReport") -> "Iterator[str]":
             "(capitals, leading zeros, an id and not a name)?"
         )
     if 0 < report.rows <= report.malformed_rows + outside:
-        yield "No visit is left: the release is empty. --dry-run rehearses for nothing."
+        is_rehearsal = report.findings is not None
+        yield "No visit is left: " + (
+            "a run would be charged for an empty release."
+            if is_rehearsal
+            else "the release is empty. --dry-run rehearses for nothing."
+        )
 
 
 def _advice_on_text(findings: "Findings") -> "Iterator[str]":
