@@ -8,6 +8,9 @@ import pyarrow as pa
 import pytest
 
 import pathveil as pv
+from pathveil.trials.evaluation.coverage import held
+from pathveil.trials.evaluation.evaluation_page import evaluation_page
+from pathveil.trials.evaluation.measures import evaluate
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -73,7 +76,20 @@ def city_release(folder):
     return published(folder, sequences, universe, about=about, background=lines)
 
 
+def evaluation(folder):
+    week = pv.simulate_week(1500, 12, seed=2)
+    database = pv.TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
+    release = pv.publish(database, epsilon="4", height=6)
+    figures = evaluate(database, release, height=6, queries=200, patterns=50)
+    told = held(database, release)
+    page = folder.with_suffix(".html")
+    html = evaluation_page(figures, release.parameters, is_private=True, intervals=told)
+    page.write_text(html, encoding="utf-8")
+    return page
+
+
 MAKERS = {
+    "evaluation": evaluation,
     "city": city_release,
     "odd": odd_release,
     "timed": timed_release,
@@ -258,3 +274,39 @@ def test_no_table_is_cut_on_paper(opened):
         "none",
         "table-header-group",
     )
+
+
+# The page of an evaluation, which is internal
+
+
+BROKEN = """() => {
+  const range = document.createRange(), found = [];
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    if (texts.currentNode.parentElement.closest("svg")) continue;
+    for (const word of texts.currentNode.data.matchAll(/[\\w.,%]+/g)) {
+      range.setStart(texts.currentNode, word.index);
+      range.setEnd(texts.currentNode, word.index + word[0].length);
+      if (range.getClientRects().length > 1) found.push(word[0]);
+    }
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_an_evaluation_fits_and_breaks_no_word_or_number(opened, axe, width):
+    """On a phone its figures were 0.0 above 91, and lower was low above er."""
+    page = opened("evaluation", width=width, bypass_csp=True)
+    assert page.evaluate(BROKEN) == []
+    cut = "[...document.querySelectorAll('.scroll')].filter(o => o.scrollWidth > o.clientWidth + 1)"
+    assert page.evaluate(f"{cut}.length") == 0
+    pictures = page.locator("figure svg").all()
+    assert len(pictures) == 4
+    inner = page.evaluate("window.innerWidth")
+    for box in (picture.bounding_box() for picture in pictures):
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= inner
+    page.evaluate(axe)
+    found = page.evaluate("axe.run().then(result => result.violations)")
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []

@@ -3,7 +3,9 @@
 No chart shows a location's label, so no label can become markup.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 from pathveil.errors import ParameterError
@@ -51,8 +53,10 @@ def to_svg(chart: Any, *, title: str) -> str:
         font="system-ui, sans-serif",
         axis=alt.AxisConfig(labelFontSize=11, titleFontSize=12, titleFontWeight="normal"),
     )
-    svg: str = vl_convert.vegalite_to_svg(marked.to_dict())
-    return svg
+    drawn: str = vl_convert.vegalite_to_svg(marked.to_dict())
+    # One picture with a name, for whoever hears the page; its parts have none of their own.
+    silent = re.sub(r' (?:role|aria-\w+)="[^"]*"', "", drawn)
+    return silent.replace("<svg ", f'<svg role="img" aria-label="{escape(title)}" ', 1)
 
 
 def palette(series: Sequence[str]) -> Any:
