@@ -34,7 +34,8 @@ from tests.unit.test_unit_text import ROWS
 
 from pathveil import publish, read_release
 from pathveil.errors import InputError, ParameterError
-from pathveil.raw.engines import spark_counter
+from pathveil.progress_reports import reported_to
+from pathveil.raw.engines import spark_counter, spark_session
 from pathveil.raw.engines.spark_session import read_table
 from pathveil.universe.universe import Universe
 
@@ -65,6 +66,15 @@ def test_spark_does_all_that_memory_does(cluster, name, choice):
     frame = frame_of(cluster.session, given.table)
     expected = released(given.table, given, "memory", **CHOICES[choice])
     assert released(frame, given, "spark", **CHOICES[choice]) == expected
+
+
+def test_a_pass_tells_how_far_it_is(cluster, monkeypatch):
+    given = MADE_UP["times"]
+    monkeypatch.setattr(spark_session, "_TICK", 0.01)
+    told = []
+    with reported_to(told.append):
+        released(frame_of(cluster.session, given.table), given, "spark", "full")
+    assert any(0 < share < 1 for share in told)
 
 
 @pytest.mark.parametrize("partitions", [1, 17])

@@ -9,8 +9,10 @@ from rich.progress import Task
 import pathveil as pv
 from pathveil.analysis.patterns import top_patterns
 from pathveil.cli.progress_bar import TimeLeft
+from pathveil.cli.terminal import _Share
 from pathveil.pages.report import render_report
 from pathveil.progress_reports import portion, report_progress, reported_to, reporting_here
+from pathveil.raw.engines import batches, memory_counter
 from pathveil.raw.engines.engine import Engine
 from pathveil.raw.reading_plan import Reading
 from pathveil.release.bundle import read_release, verify_bundle
@@ -90,6 +92,30 @@ def test_duckdb_tells_from_its_own_threads(week):
     assert told == sorted(told)
     assert told[-1] == 1
     assert any(share < 1 for share in told)
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_pass_tells_how_far_it_is(week, engine, monkeypatch):
+    folder, release = week
+    monkeypatch.setattr(memory_counter, "VISITS_AT_ONCE", 200)
+    monkeypatch.setattr(batches, "MOST_VISITS", 200)
+    reading = Reading(unit="card_id", order="seq", location="stop_id")
+    with Engine(engine).open(folder / "taps.csv", release.universe, None, reading) as opened:
+        heard, share = [], _Share(lambda so_far: heard.append((ended[-1], so_far)), 10, 0.3)
+        ended = [0]
+
+        def passed(done, every):
+            share.passed(done, every)
+            ended.append(done)
+
+        with reported_to(share.within):
+            pv.publish(opened, epsilon="4", progress=passed)
+    told = [so_far for _, so_far in heard]
+    assert told == sorted(told)
+    assert told[-1] == 1
+    first, second = ([so_far for done, so_far in heard if done == number] for number in (0, 1))
+    assert len(set(first)) > 3
+    assert 0 < first[0] < first[-1] <= second[0] < 0.3
 
 
 def in_a_thread(work):

@@ -1,7 +1,7 @@
 """What a curator sees of a run: bars, what was dropped, what was charged and what stays charged."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -122,11 +122,10 @@ class Terminal(Watch):
         is_calibrated = parameters.how.has_tables
         counting = _MEASURING if is_calibrated else 1.0
         words = "Measuring and calibrating" if is_calibrated else "Growing the noisy prefix tree"
-        with (
-            progress(words, total=1) as done,
-            reported_to(lambda share: done(counting + (1 - counting) * share)),
-        ):
-            yield lambda done_so_far, every: done(counting * done_so_far / every)
+        with progress(words, total=1) as tell:
+            share = _Share(tell, parameters.how.passes(parameters), counting)
+            with reported_to(share.within):
+                yield share.passed
 
     def published(self, release: Release) -> None:
         """Write the bundle."""
@@ -147,6 +146,36 @@ class Terminal(Watch):
                 f"Can't write a bundle in {beside.parent}, as a rehearsal found out: {reason}. "
                 "Nothing was charged."
             ) from None
+
+
+class _Share:
+    """How much of a run is done: passes, and the part of the one under way; then the synthesis.
+
+    Args:
+        tell: who wants to know.
+        passes: how many there are at most.
+        counting: which share of the run they are.
+    """
+
+    def __init__(self, tell: Callable[[float], None], passes: int, counting: float) -> None:
+        self._tell = tell
+        self._done, self._every = 0, passes
+        self._counting = counting
+        self._most = 0.0
+
+    def passed(self, done: int, every: int) -> None:
+        """So many passes are done."""
+        self._done, self._every = done, every
+        self.within(0.0)
+
+    def within(self, share: float) -> None:
+        """So much of what is under way is done. Who begins anew (a lost worker) is not told of."""
+        if self._done < self._every:
+            so_far = self._counting * (self._done + share) / self._every
+        else:
+            so_far = self._counting + (1 - self._counting) * share
+        self._most = max(self._most, so_far)
+        self._tell(self._most)
 
 
 def _tell_balance(charge: Charge) -> None:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.errors import InputError, ParameterError
-from pathveil.progress_reports import portion, report_progress
+from pathveil.progress_reports import portion, report_progress, reporting_here
 from pathveil.raw.bounding import BoundedTrajectories, join
 from pathveil.raw.engines.batch_counter import BatchCounter
 from pathveil.raw.engines.batches import MOST_VISITS, Block, SortedSums, packed
@@ -260,7 +260,7 @@ class DuckDbCounter(BatchCounter):
             pa.RecordBatch.from_arrays(list(map(pa.array, part)), schema=schema) for part in parts
         )
         connection = self._connection
-        given = pa.RecordBatchReader.from_batches(schema, self._guarded(batches))
+        given = pa.RecordBatchReader.from_batches(schema, self._guarded(reporting_here(batches)))
         connection.register("parts", given)
         counted = self._ask(lambda: connection.sql(_SUMS).to_arrow_reader(_COUNTS_AT_ONCE))
         while (batch := self._ask(lambda: next(counted, None))) is not None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pathveil.compiled import njit
 from pathveil.core.parameters import MAX_HEIGHT
+from pathveil.progress_reports import report_progress
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.protocol import (
     COUNTED_AT_ONCE,
@@ -233,9 +234,11 @@ class MemoryTables:
         # An array of all cells takes time, too: not for a handful of trajectories.
         small = SmallSums(tables, min(COUNTED_AT_ONCE, SPARSELY * (len(self._rows.codes) + 1)))
         large: dict[int, MergedSums] = defaultdict(MergedSums)
-        for parts in in_threads(lambda block: small.add(self._rows_of(block)), self._numbers):
+        counted = in_threads(lambda block: small.add(self._rows_of(block)), self._numbers)
+        for number, parts in enumerate(counted, start=1):
             for table, cells in parts:
                 large[table].add(cells)
+            report_progress(number, len(self._blocks))
         for table in range(len(tables.sizes)):
             yield iter((small.cells(table) if table in small else large[table].cells(),))
 

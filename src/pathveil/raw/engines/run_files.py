@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pathveil.progress_reports import report_progress
 from pathveil.raw.bounding import rows_by_code
 from pathveil.raw.engines.visit_runs import unit_texts
 from pathveil.raw.sources.text_codes import TextCodes, hash_texts
@@ -124,9 +125,11 @@ def sealed(piece: Any) -> bytes:
 
 def sealed_pieces(path: Path) -> Iterator[bytes]:
     """The pieces of a file, still encrypted, so that threads can share that work."""
+    everything = path.stat().st_size
     with path.open("rb") as file:
         while size := file.read(_SIZE):
             yield file.read(int.from_bytes(size, "little"))
+            report_progress(file.tell(), everything)
 
 
 def unsealed(piece: bytes) -> bytes:

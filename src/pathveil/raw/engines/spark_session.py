@@ -17,6 +17,7 @@ from secrets import token_hex
 from typing import Any, Final, TypeVar
 
 from pathveil.errors import InputError, ParameterError, PathveilError
+from pathveil.progress_reports import report_progress
 from pathveil.raw.sources.raw_rows import attempt
 from pathveil.raw.sources.spark_table import is_spark_frame
 from pathveil.raw.spilling import spill_folder
@@ -201,6 +202,7 @@ def ask_spark(session: Any, call: Callable[[], T]) -> T:
     try:
         while not wait([answer], timeout=_TICK).done:
             workers.check()
+            _report(session)
         return answer.result()
     except PathveilError:
         _cancel(session, tag, answer)
@@ -211,6 +213,17 @@ def ask_spark(session: Any, call: Callable[[], T]) -> T:
         _cancel(session, tag, answer)
         raise
     raise InputError(_FAILED)
+
+
+def _report(session: Any) -> None:
+    """Tell how many of the tasks under way are done. Of a session over Connect nobody knows."""
+    with suppress(Exception):
+        tracker = session.sparkContext.statusTracker()
+        stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+        done = sum(stage.numCompletedTasks for stage in stages if stage is not None)
+        every = sum(stage.numTasks for stage in stages if stage is not None)
+        if every:
+            report_progress(done, every)
 
 
 def tell_spark(call: Callable[[], object]) -> None:
