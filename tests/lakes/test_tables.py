@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.commands import tree_of_files
 from tests.databases.visits import COLUMNS, OPTIONS, PLACE, ROWS, UNIT, UNIVERSE, sequences
@@ -15,6 +16,7 @@ from tests.lakes import tables
 from tests.lakes.tables import GONE, STATES, as_table
 
 import pathveil as pv
+from pathveil.raw.engines import engine as choosing
 
 
 def read(source, **options):
@@ -64,6 +66,12 @@ def test_every_engine_releases_the_same_of_an_old_state(history):
     expected = released(as_table(STATES[1]), "memory")
     for engine in ("memory", "duckdb"):
         assert released(history.source, engine, snapshot=history.snapshots[1]) == expected
+
+
+def test_auto_goes_by_the_size_of_its_files(history, monkeypatch):
+    assert choosing.Engine.choose("auto", history.source).name == "memory"
+    monkeypatch.setattr(choosing, "_SHARE", 1e-9)
+    assert choosing.Engine.choose("auto", history.source).name == "duckdb"
 
 
 def test_rows_in_any_order_are_the_same_table(tmp_path):
@@ -271,28 +279,56 @@ def test_a_version_whose_files_are_gone_is_refused_before_the_charge(delta, path
     assert spent == "0"
 
 
-@pytest.mark.usefixtures("stops")
-def test_equality_deletes_are_refused_before_the_charge(tmp_path, pathveil):
+def table_with_deletes(folder, kind, file=None, **more):
+    """An Iceberg table of all visits, and a file of deletes of some kind; pyiceberg writes none.
+
+    Args:
+        folder: where.
+        kind: of `DataFileContent`.
+        file: makes the file of deletes, from that of the rows; without it, that one itself.
+        more: what the manifest says of it.
+    """
     from pyiceberg.manifest import DataFile, DataFileContent
 
-    catalog = tables.iceberg_catalog(tmp_path / "lake")
+    catalog = tables.iceberg_catalog(folder)
     catalog.create_namespace("city")
     table = catalog.create_table("city.taps", schema=tables.SCHEMA)
     table.append(as_table(ROWS))
     (task,) = table.scan().plan_files()
     names = ("file_path", "file_format", "partition", "record_count", "file_size_in_bytes")
-    deletes = DataFile.from_args(
-        **{name: getattr(task.file, name) for name in names},
-        content=DataFileContent.EQUALITY_DELETES,
-        equality_ids=[1],
-    )
+    said = {name: getattr(task.file, name) for name in names} | more
+    if file is not None:
+        said |= file(task.file.file_path)
+    deletes = DataFile.from_args(**said, content=DataFileContent[kind])
     deletes.spec_id = 0
     with table.transaction() as change, change.update_snapshot().fast_append() as append:
         append.append_data_file(deletes)
     catalog.close()
-    message, spent = charged(pathveil, f"iceberg:{table.metadata_location}")
+    return f"iceberg:{table.metadata_location}"
+
+
+@pytest.mark.usefixtures("stops")
+def test_equality_deletes_are_refused_before_the_charge(tmp_path, pathveil):
+    source = table_with_deletes(tmp_path / "lake", "EQUALITY_DELETES", equality_ids=[1])
+    message, spent = charged(pathveil, source)
     assert "it has equality deletes, which pyiceberg can't read" in message
     assert spent == "0"
+
+
+def test_rows_that_position_deletes_name_are_left_out(tmp_path):
+    def written(rows_file):
+        path = tmp_path / "deletes.parquet"
+        gone = pa.table({"file_path": [rows_file] * 3, "pos": [0, 5, 6]})
+        pq.write_table(gone, path)
+        return {
+            "file_path": f"file://{path}",
+            "record_count": 3,
+            "file_size_in_bytes": path.stat().st_size,
+        }
+
+    found = read(table_with_deletes(tmp_path / "lake", "POSITION_DELETES", written))
+    assert found == read(as_table([row for i, row in enumerate(ROWS) if i not in (0, 5, 6)]))
+    assert found[1] == len(ROWS) - 3
 
 
 def test_a_damaged_table_is_not_quoted(tmp_path):

@@ -304,7 +304,11 @@ def _weight(source: Any, per_byte: Mapping[str, float]) -> float:
 
 
 def _lake_weight(kind: str, place: str, per_byte: Mapping[str, float]) -> float:
-    """That of a Delta table's files in a folder here, of all its versions; else 0: not known."""
+    """That of a table's files; of Delta's in a folder here, of all its versions; 0: not known."""
+    if kind == "iceberg":
+        from pathveil.raw.sources.iceberg_table import IcebergSnapshot
+
+        return per_byte[".parquet"] * IcebergSnapshot(place, None).size
     if kind != "delta" or not Path(place).is_dir():
         return 0
     sizes = (file.stat().st_size for file in Path(place).rglob("*.parquet"))

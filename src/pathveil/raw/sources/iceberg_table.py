@@ -12,6 +12,7 @@ from pathveil.raw.sources.lake_tables import Snapshot
 
 _METADATA = ".metadata.json"
 _EQUALITY = "equality deletes"
+_SIZE = "total-files-size"
 
 
 class IcebergSnapshot:
@@ -35,6 +36,17 @@ class IcebergSnapshot:
         self._read_schema = ask(lambda: self._scan().projection(), self._problem_opening)
         self.schema: Any = ask(self._read_schema.as_arrow, self._problem_opening)
         self._tasks: list[Any] | None = None
+
+    @property
+    def size(self) -> int:
+        """The bytes of its data files, as its metadata says; 0 if it does not."""
+        snapshot = (
+            self._table.current_snapshot()
+            if self._snapshot is None
+            else self._table.snapshot_by_id(self._snapshot)
+        )
+        summary = None if snapshot is None else snapshot.summary
+        return 0 if summary is None else int(summary.additional_properties.get(_SIZE, 0))
 
     def plan(self, names: Sequence[str]) -> None:  # noqa: ARG002  (files are the same for all)
         """Look at the manifests: which files there are, and which deletes.
