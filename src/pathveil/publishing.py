@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
@@ -21,14 +22,16 @@ from pathveil.core.methods import (
     MethodName,
 )
 from pathveil.core.parameters import DEFAULT_MAX_NODES, Parameters
+from pathveil.core.paths import Paths
 from pathveil.errors import ParameterError
 from pathveil.gate.grow_hierarchy import grow
 from pathveil.gate.grow_tree import Progress
 from pathveil.gate.measure import measure
 from pathveil.gate.prepare import prepare
 from pathveil.gate.randomness import ByteGenerator, Randomness
-from pathveil.ledger.charges import Account, Charge
+from pathveil.ledger.charges import Account, Charge, SeriesAccount
 from pathveil.methods.calibrated import post_processing as calibrated
+from pathveil.methods.calibrated.synthesis.earlier import Earlier
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
 from pathveil.methods.paper import generate as paper
 from pathveil.raw.engines.engine import AUTO, Trajectories, is_read
@@ -37,6 +40,7 @@ from pathveil.raw.engines.request import Request
 from pathveil.raw.reading import Report
 from pathveil.raw.reading_plan import Reading
 from pathveil.rehearsal import NotPrivate, made_up
+from pathveil.release.earlier import read_earlier
 from pathveil.release.release import Release, extended
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.planner import Planner
@@ -68,6 +72,7 @@ def publish(
     spill: str | os.PathLike[str] | None = None,
     about: About | Mapping[str, object] | str | os.PathLike[str] | None = None,
     background: str | os.PathLike[str] | None = None,
+    previous: str | os.PathLike[str] | None = None,
     **reading: Any,
 ) -> Release:
     """Publish a trajectory database under ε-differential privacy.
@@ -115,6 +120,8 @@ def publish(
             `pathveil.About`, a dictionary or a TOML file.
         background: a public GeoJSON file, or a GTFS feed with shapes, whose lines lie under the
             maps of the release.
+        previous: the bundle of an earlier release of the series that ``ledger`` is of: the new
+            tables lean on it as far as they say that it is right.
         **reading: the columns and rules by which it is read: ``unit``, ``order`` … of
             `pathveil.Reading`.
 
@@ -145,7 +152,31 @@ def publish(
         about=about,
         background=background,
     )
+    asked, ledger = starting_from(previous, asked, ledger)
     return carry_out(asked, Randomness(generator), ledger, Watch(progress))
+
+
+def starting_from(
+    previous: str | os.PathLike[str] | None, request: Request, account: Account | None
+) -> tuple[Request, Account | None]:
+    """The same run, leaning on an earlier release of its series; nothing is charged yet.
+
+    Raises:
+        ParameterError: if the run is not of a series, by the calibrated method, over a public list.
+        ReleaseError: if the bundle can't be trusted.
+        LedgerError: if the ledger does not hold it as a release of the series.
+    """
+    if previous is None:
+        return request, account
+    universe = request.source.universe if is_read(request.source) else request.universe
+    if not isinstance(account, SeriesAccount):
+        raise ParameterError("An earlier release is of a series: name the series, too.")
+    if not request.parameters.how.has_tables or not isinstance(universe, Universe):
+        raise ParameterError(
+            "An earlier release serves the method 'calibrated', with a public list of locations."
+        )
+    earlier = read_earlier(Path(previous), account, universe)
+    return replace(request, earlier=earlier.paths), replace(account, previous=earlier.sha256)
 
 
 class Watch:
@@ -244,7 +275,7 @@ def _read_and_publish(
 ) -> Release:
     parameters = request.parameters
     with _opened(request, watch) as opened, watch.publishing(parameters) as progress:
-        release = publish_with(opened, parameters, randomness, progress, charge)
+        release = publish_with(opened, parameters, randomness, progress, charge, request.earlier)
     release = release.described(request.about).on(request.background)
     watch.published(release)
     return release
@@ -264,6 +295,7 @@ def publish_with(
     randomness: Randomness,
     progress: Progress = lambda _done, _height: None,
     charge: Charge | None = None,
+    earlier: Paths | None = None,
 ) -> Release:
     """Publish with parameters that were chosen, checked and charged before the data was read.
 
@@ -281,7 +313,7 @@ def publish_with(
     with _noted(charge):
         if charge is not None:
             charge.begin()
-        release = _publish(database, parameters, randomness, progress)
+        release = _publish(database, parameters, randomness, progress, earlier)
         return release.read_by(database.rules).paid_by(charge)
 
 
@@ -301,9 +333,10 @@ def _publish(
     parameters: Parameters,
     randomness: Randomness,
     progress: Progress,
+    earlier: Paths | None,
 ) -> Release:
     database, parameters = prepare(database, parameters, randomness)
-    return PUBLISHED_BY[parameters.how](database, parameters, randomness, progress)
+    return PUBLISHED_BY[parameters.how](database, parameters, randomness, progress, earlier)
 
 
 def _publish_tree(
@@ -311,6 +344,7 @@ def _publish_tree(
     parameters: Parameters,
     randomness: Randomness,
     progress: Progress,
+    _earlier: Paths | None = None,
 ) -> Release:
     """The paper's methods: one prefix tree, level by level."""
     tree = grow(database, parameters, randomness, progress)
@@ -324,12 +358,14 @@ def _publish_tables(
     parameters: Parameters,
     randomness: Randomness,
     progress: Progress,
+    earlier: Paths | None = None,
 ) -> Release:
     """Beyond the paper: measure more of the right things, and calibrate to them."""
     measurements = measure(
         database,
         MeasurementPlan.usual(parameters),
-        choose_candidates,
+        # It may lean on what is public, as the post-processing may.
+        partial(choose_candidates, earlier=None if earlier is None else Earlier(earlier)),
         randomness,
         progress,
         Planner(parameters),
@@ -345,6 +381,7 @@ def _publish_tables(
         parameters,
         draw,
         is_private=randomness.is_private,
+        earlier=earlier,
     )
     return Release(database.universe, made.tree, made.paths, errors=made.errors)
 

@@ -14,7 +14,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from pathveil.core.parameters import Parameters
+from pathveil.core.paths import Paths
 from pathveil.core.preparations import AUTO, DISCOVER
 from pathveil.raw.engines.engine import MEMORY, SPARK
 from pathveil.raw.engines.request import Request
@@ -24,6 +27,7 @@ from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import Universe
 
 _START: Final = datetime(2024, 2, 28, 7, tzinfo=UTC)
+_EARLIER: Final = Paths(np.array([0, 2, 3]), np.array([0, 1, 2], dtype=np.int32), np.array([9, 9]))
 _UNIVERSE: Final = Universe(["A", "B", "C"], latitude=[0, 0, 1], longitude=[0, 1, 0])  # with a map
 _TEXT_NAMES: Final = (".csv", ".tsv", ".txt", ".gz", ".zip")
 
@@ -53,6 +57,7 @@ def made_up(request: Request, folder: Path) -> Request:
         engine=replace(engine, name=MEMORY, master=None) if engine.name == SPARK else engine,
         about=request.about,
         background=request.background,
+        earlier=None if request.earlier is None else _EARLIER,
     )
 
 

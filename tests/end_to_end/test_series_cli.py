@@ -1,6 +1,8 @@
 """A series of releases on the command line: opened once, published month by month, ended."""
 
+import hashlib
 import json
+import shutil
 from fractions import Fraction
 from pathlib import Path
 
@@ -61,7 +63,12 @@ def test_a_series_is_opened_published_and_spent(pathveil, refuses):
 
     says = "The data of 2026-01 was charged to series 'monthly' already, by entry 3"
     refuses(*monthly("again", "2026-01"), says=says)
-    assert pathveil(*monthly("february", "2026-02", method="calibrated")).code == 0
+    assert pathveil(*monthly("february", "2026-02", previous="january")).code == 0
+    told = certificate("february")
+    digest = hashlib.sha256(Path("january/privacy-certificate.json").read_bytes()).hexdigest()
+    assert told["ledger"]["series"]["previous"] == digest
+    assert "lean on those of an earlier release" in told["accounting"]["post_processing"]
+    assert pathveil("verify", "february", *LEDGER).code == 0
     refuses(*monthly("march", "2026-03"), says="Series 'monthly' is spent: 2 of 2 releases")
     shown = pathveil("ledger", "show", "--json", *LEDGER).json()
     assert shown["datasets"][0]["spent"] == "2"
@@ -148,6 +155,30 @@ def test_a_certificate_that_names_another_series_is_found(pathveil):
         assert result.code == 2
     edit_certificate(Path("one"), lambda told: told["ledger"].pop("series"))
     assert pathveil("verify", "one", *LEDGER).code == 2
+
+
+@pytest.mark.usefixtures("week", "release", "not_private")
+def test_only_a_published_release_of_the_series_is_leaned_on(pathveil, refuses):
+    opened(pathveil, "--epsilon", "2")
+    assert pathveil(*monthly("one", "2026-01", method="full", height="2")).code == 0
+    shutil.copytree("one", "changed")
+    with Path("changed/trajectories.parquet").open("ab") as file:
+        file.write(b"x")
+    lines = {
+        "changed": "changed/trajectories.parquet",
+        "nowhere": "is not a release",
+        "not-private": "NOT PRIVATE",
+        "release": "is no release of the series 'monthly'",
+    }
+    for previous, says in lines.items():
+        assert says in refuses(*monthly("two", "2026-02", previous=previous), says="")
+    changes = {"method": "full", "height": "2", "previous": "one"}
+    refuses(*monthly("two", "2026-02", **changes), says="serves the method 'calibrated'")
+    alone = {"series": None, "period": None, "epsilon": "1", "previous": "one", "dataset": "taps"}
+    refuses(*monthly("two", **alone), says="name the series, too")
+    assert pathveil("ledger", "withdraw", "one", "--reason", "wrong", *LEDGER).code == 0
+    refuses(*monthly("two", "2026-02", previous="one"), says="was withdrawn or replaced")
+    assert series_of(pathveil)["taken"] == 1
 
 
 def test_of_four_that_publish_one_month_at_once_one_does(week):

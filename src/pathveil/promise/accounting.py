@@ -90,6 +90,10 @@ class FileRecord(Part):
 
 
 _NOISY = "noisy counts: "
+_LEANING = (
+    "; counts lean on those of an earlier release of the series, which is public, as far as the "
+    "noisy tables say that it is right"
+)
 _COMPOSITION = "sequential over the measurements, parallel within each"
 _COMPOSITION_IN_RHO = (
     "sequential over the measurements, parallel within each; the ε of the measurements in ε add "
@@ -183,12 +187,12 @@ class Accounting(Part):
     )
 
     @classmethod
-    def of(cls, promise: Promise, parameters: Parameters) -> "Accounting":
-        """The lines of a promise."""
+    def of(cls, promise: Promise, parameters: Parameters, *, leans: bool = False) -> "Accounting":
+        """The lines of a promise; ``leans``: on an earlier release of the series."""
         distance, plan = promise.distance, parameters.planned
         return cls(
             composition=_COMPOSITION_IN_RHO if promise.rho(1) else _COMPOSITION,
-            post_processing=parameters.how.post_processing,
+            post_processing=parameters.how.post_processing + (_LEANING if leans else ""),
             steps=[
                 StepLine(step=step.name, depends_on=step.depends_on, stability=step.stability)
                 for step in promise.steps

@@ -259,6 +259,7 @@ class Certificate(Part):
         What it says about privacy is written from the maps of `promise.stability`.
         """
         promise, protect = unit_promise(parameters), protected_by(trajectory_rules)
+        starts_from = ledger is not None and ledger.series is not None and ledger.series.previous
         epsilon, delta = str(promise.epsilon), str(promise.delta)
         return cls(
             status=PRIVATE if is_private else NOT_PRIVATE,
@@ -288,7 +289,7 @@ class Certificate(Part):
                 is_interactive=False,
                 is_dynamic=False,
             ),
-            accounting=Accounting.of(promise, parameters),
+            accounting=Accounting.of(promise, parameters, leans=bool(starts_from)),
             implementation=_implementation(parameters, promise).model_copy(
                 update={
                     "universe_origin": universe_origin,

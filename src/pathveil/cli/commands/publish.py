@@ -150,7 +150,7 @@ def publish(
     from pathveil.errors import ParameterError
     from pathveil.folders import check_free, reserve
     from pathveil.gate.randomness import Randomness
-    from pathveil.publishing import carry_out
+    from pathveil.publishing import carry_out, starting_from
     from pathveil.publishing import dry_run as dry_run_of
     from pathveil.raw.engines.request import Request
     from pathveil.raw.sources.databases.addresses import check_request
@@ -193,6 +193,7 @@ def publish(
     _say_choices(request)
     is_remote = counting.master is not None
     account = charging.account(source, programme, is_remote=is_remote, is_rehearsal=dry_run)
+    request, account = starting_from(charging.previous, request, account)
     if dry_run or out is None:
         dry_run_of(request, Terminal())
         _print_dry_run(json=json)

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -41,6 +42,16 @@ class LedgerOptions:
             "--dataset: it has its share of the series' budget, so --epsilon, --rho and --delta "
             "are left out. --period says which it is: a period is published once.",
             autocompletion=completion.ledger_series,
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    previous: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="With --series: the bundle of an earlier release of it, the last one say. It is "
+            "public, so the new release leans on it, as far as the new noisy tables say that it is "
+            "right; it is checked as `pathveil verify --ledger` does.",
             rich_help_panel=_PANEL,
         ),
     ] = None

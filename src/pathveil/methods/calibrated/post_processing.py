@@ -8,6 +8,7 @@ from pathveil.core.noisy_tree import EstimatedTree
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.measured_tree import measured_tree
+from pathveil.methods.calibrated.synthesis.earlier import Earlier
 from pathveil.methods.calibrated.synthesis.synthesize import rounded_paths, weigh
 from pathveil.methods.calibrated.synthesis.times import with_times
 from pathveil.methods.calibrated.uncertainty.error_model import ErrorModel
@@ -38,6 +39,7 @@ def post_process(
     draw: np.random.Generator,
     *,
     is_private: bool,
+    earlier: Paths | None = None,
 ) -> Synthesis:
     """Complete and calibrate trajectories, round them, give them times, and tell their errors.
 
@@ -47,8 +49,9 @@ def post_process(
         parameters: of the release.
         draw: which trajectories there are; it decides nothing private.
         is_private: whether the noise on the tables was not injected.
+        earlier: the trajectories of an earlier release of the series, over the same codes.
     """
-    weighed = weigh(measurements, plan, draw)
+    weighed = weigh(measurements, plan, draw, None if earlier is None else Earlier(earlier))
     paths = rounded_paths(weighed, measurements.candidates, draw)
     sample = Sample.of(weighed.paths, weighed.weights)
     errors = ErrorModel(Evidence(measurements, plan, sample), draw.spawn(1)[0])

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pathveil.core.about import About
 from pathveil.core.budget import Budget
 from pathveil.core.parameters import Parameters
+from pathveil.core.paths import Paths
 from pathveil.core.preparations import DISCOVER
 from pathveil.errors import ParameterError
 from pathveil.raw.engines.engine import AUTO, Engine, Trajectories, is_read
@@ -37,6 +38,7 @@ class Request:
         engine: what reads and counts.
         about: what the publisher says of the release.
         background: public lines under its maps.
+        earlier: the trajectories of an earlier release of the series, which is public.
     """
 
     source: Any
@@ -46,6 +48,7 @@ class Request:
     engine: Engine
     about: About = field(default_factory=About)
     background: Background = field(default_factory=Background)
+    earlier: Paths | None = None
 
     @classmethod
     def choose(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.methods.calibrated.synthesis.earlier import Earlier
 from pathveil.statistics.all_statistics import TIME_STATISTICS
 from pathveil.statistics.constants import CERTAIN_DEVIATIONS, SANITY
 from pathveil.statistics.denoise import Estimates
@@ -58,22 +59,25 @@ class Estimated:
         return self.tables[RETURNS].value if RETURNS in self.tables else None
 
 
-def choose_candidates(seen: Measurements) -> NDArray[np.int64]:
-    """The locations that the second stage looks at, sorted codes. Sees noisy counts only."""
-    known = estimate_popularity(seen)
+def choose_candidates(seen: Measurements, earlier: Earlier | None = None) -> NDArray[np.int64]:
+    """The locations that the second stage looks at, sorted codes.
+
+    Sees noisy counts only, and an earlier release of the series, which is public.
+    """
+    known = estimate_popularity(seen, earlier)
     if known.total == 0:
         return np.zeros(0, dtype=np.int64)
     return np.flatnonzero(known[VISITS].value > 0)
 
 
-def estimate_popularity(seen: Measurements) -> Estimated:
+def estimate_popularity(seen: Measurements, earlier: Earlier | None = None) -> Estimated:
     """Denoise the tables of the first two stages, over the whole universe."""
     scope = seen.scope
     total, shapes = count_shapes(seen[TOTAL], seen[SHAPES], scope)
     lengths = Estimates(shapes.value.sum(axis=1), shapes.variance.sum(axis=1))
     known = Known(floor=SANITY * total)
     others = {
-        statistic: statistic.denoise(table, scope, known)
+        statistic: _leaning(statistic.denoise(table, scope, known), statistic, seen, total, earlier)
         for statistic, table in seen.tables.items()
         if statistic.stage in OF_THE_UNIVERSE and statistic not in (TOTAL, SHAPES)
     }
@@ -85,9 +89,9 @@ def estimate_popularity(seen: Measurements) -> Estimated:
     return Estimated(scope, total, _unnamed_visits(seen, tables[VISITS]), tables)
 
 
-def estimate(seen: Measurements) -> Estimated:
+def estimate(seen: Measurements, earlier: Earlier | None = None) -> Estimated:
     """Denoise all tables but those of times, as seen from the candidates."""
-    first = estimate_popularity(seen)
+    first = estimate_popularity(seen, earlier)
     scope = seen.scope
     tables = {
         statistic: statistic.among(estimates, scope.candidates)
@@ -96,10 +100,21 @@ def estimate(seen: Measurements) -> Estimated:
     known = Known(SANITY * first.total, tables[VISITS].value)
     for statistic, table in seen.tables.items():
         if statistic.stage not in OF_THE_UNIVERSE and statistic not in TIME_STATISTICS:
-            tables[statistic] = statistic.denoise(table, scope, known)
+            found = statistic.denoise(table, scope, known)
+            tables[statistic] = _leaning(found, statistic, seen, first.total, earlier)
     if TRIPS in seen and seen[TRIPS].scale < seen[LAST_LOCATIONS].scale:
         tables[LAST_LOCATIONS] = _with_ends(tables[LAST_LOCATIONS], tables[TRIPS], scope.named)
     return Estimated(scope.of_candidates(), first.total, first.unnamed_visits, tables)
+
+
+def _leaning(
+    found: Estimates,
+    statistic: Statistic,
+    seen: Measurements,
+    total: float,
+    earlier: Earlier | None,
+) -> Estimates:
+    return found if earlier is None else earlier.improve(found, statistic, seen, total)
 
 
 def _with_ends(last: Estimates, trips: Estimates, named: int) -> Estimates:

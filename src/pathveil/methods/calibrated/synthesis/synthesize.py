@@ -15,6 +15,7 @@ from pathveil.methods.calibrated.synthesis.canonical import (
     take_rows,
 )
 from pathveil.methods.calibrated.synthesis.complete import complete, rounded_weights
+from pathveil.methods.calibrated.synthesis.earlier import Earlier
 from pathveil.methods.calibrated.synthesis.estimates import estimate
 from pathveil.methods.calibrated.synthesis.fit import fit
 from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets
@@ -76,11 +77,12 @@ def weigh(
     measurements: Measurements,
     plan: MeasurementPlan,
     draw: np.random.Generator,
+    earlier: Earlier | None = None,
 ) -> Weighed:
-    """All but the last step of `synthesize`."""
+    """All but the last step of `synthesize`; leans on an earlier release of the series, if any."""
     candidates = measurements.candidates
     unnamed = len(candidates)
-    known = estimate(measurements)
+    known = estimate(measurements, earlier)
     if unnamed == 0 or known.total == 0:
         return _nothing()
 

@@ -1,0 +1,157 @@
+"""A simulated year: twelve monthly releases of the same riders under one yearly budget.
+
+``python -m bench.year`` publishes month after month as a series (``Ledger.open_series``), each
+release leaning on the one before, and compares month 12 with
+
+- the same share of the budget, taken alone: no earlier release;
+- one of twelve separate releases in pure ε, which is a twelfth of the year's ε.
+
+Riders keep their home and work but for some who move; stops drift in popularity, and follow the
+seasons. ``--simulator corridors`` is another city, with lines instead of free choice: it was kept
+back while the method was made, and is for the final figure.
+
+The error is the share of visits (of moves) that are in the wrong place: half the sum of the
+absolute differences between the shares of the release and of all trajectories of the month.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+import pathveil as pv
+from bench.measuring import row
+
+MONTHS = 12
+DELTA = "1e-9"
+
+
+def commuters(riders: int, stops: int, seed: int) -> Iterator[pv.TrajectoryDatabase]:
+    """Riders with a home and a work stop, detours by popularity; 3% of them move each month."""
+    draw = np.random.default_rng(seed)
+    attraction = draw.permutation(np.log(np.arange(1.0, stops + 1) ** -0.9))
+    season = draw.normal(0.0, 0.3, stops) * (draw.random(stops) < 0.3)  # beaches, schools
+    home, work = (_chosen(draw, attraction, riders) for _ in range(2))
+    universe = _universe(stops)
+    for month in range(MONTHS):
+        attraction = attraction + draw.normal(0.0, 0.04, stops)
+        now = attraction + season * np.sin(2 * np.pi * month / MONTHS)
+        moves = np.flatnonzero(draw.random(riders) < 0.03)
+        home[moves] = _chosen(draw, now, len(moves))
+        riding = np.flatnonzero(draw.random(riders) < 0.9 + 0.08 * np.cos(2 * np.pi * month / 12))
+        lengths = 2 + draw.poisson(2.5, len(riding))
+        row = np.repeat(np.arange(len(riding)), lengths)
+        turn = np.arange(len(row)) - np.concatenate(([0], np.cumsum(lengths)))[row]
+        codes = np.where(turn % 2 == 0, home[riding][row], work[riding][row])
+        detours = np.flatnonzero(draw.random(len(codes)) < 0.25)
+        codes[detours] = _chosen(draw, now, len(detours))
+        yield _database(lengths, codes, universe)
+
+
+def corridors(riders: int, stops: int, seed: int) -> Iterator[pv.TrajectoryDatabase]:
+    """Lines of twenty stops: riders go some stops along a line, and change lines at its middle."""
+    draw = np.random.default_rng(seed)
+    lines = max(stops // 20, 1)
+    load = draw.normal(0.0, 1.0, lines)
+    summer = draw.normal(0.0, 0.25, lines)
+    universe = _universe(lines * 20)
+    for month in range(MONTHS):
+        load = load + draw.normal(0.0, 0.06, lines)
+        now = load + summer * np.cos(2 * np.pi * (month - 6) / MONTHS)
+        riding = int(riders * (0.9 + 0.1 * np.sin(2 * np.pi * month / MONTHS)))
+        first, second = (_chosen(draw, now, riding) for _ in range(2))
+        start = draw.binomial(19, draw.beta(2.0, 2.0, riding))
+        end = draw.binomial(19, draw.beta(2.0, 2.0, riding))
+        changes = draw.random(riding) < 0.4
+        lengths = np.where(changes, 4, 2)
+        rows = np.stack([first * 20 + start, first * 20 + 10, second * 20 + 10, second * 20 + end])
+        rows[1] = np.where(changes, rows[1], first * 20 + end)
+        is_kept = np.arange(4)[:, None] < lengths
+        yield _database(lengths, rows.T[is_kept.T], universe)
+
+
+SIMULATORS = {"commuters": commuters, "corridors": corridors}
+
+
+def _chosen(draw, attraction, size):
+    reached = np.exp(attraction).cumsum()
+    return np.searchsorted(reached, draw.random(size) * reached[-1]).astype(np.int64)
+
+
+def _universe(stops):
+    return pv.Universe([f"S{code:04d}" for code in range(stops)])
+
+
+def _database(lengths, codes, universe):
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    return pv.TrajectoryDatabase.from_arrays(offsets, codes.astype(np.int32), universe)
+
+
+def errors(release, database) -> tuple[float, float]:
+    """Of visits and of moves."""
+    shares = [_shares(source.paths(), len(database.universe)) for source in (release, database)]
+    return tuple(float(np.abs(ours - true).sum() / 2) for ours, true in zip(*shares, strict=True))
+
+
+def _shares(paths, size):
+    path = np.repeat(np.arange(len(paths)), np.diff(paths.offsets))
+    weights, codes = paths.weights[path].astype(float), paths.codes.astype(np.int64)
+    inside = path[1:] == path[:-1]
+    pairs = codes[:-1][inside] * size + codes[1:][inside]
+    counted = (
+        np.bincount(codes, weights, size),
+        np.bincount(pairs, weights[1:][inside], size * size),
+    )
+    return [counts / max(counts.sum(), 1.0) for counts in counted]
+
+
+def year(simulator, riders, stops, epsilon, seed, folder: Path):
+    """The errors of each month, and of the two others in month 12."""
+    ledger = pv.Ledger.open(folder / "ledger.db")
+    ledger.init("riders", "100", delta_limit="1e-5")
+    for name in ("leaning", "alone"):
+        ledger.open_series(name, dataset="riders", releases=MONTHS, epsilon=epsilon, delta=DELTA)
+    ledger.open_series("pure", dataset="riders", releases=MONTHS, epsilon=epsilon)
+    rows, previous = [], None
+    months = SIMULATORS[simulator](riders, stops, seed)
+    for month, database in enumerate(months, start=1):
+        out = folder / f"month-{month}"
+        account = ledger.series("leaning", f"2026-{month:02}")
+        release = pv.publish(database, ledger=account, previous=previous)
+        release.write(out)
+        previous = out
+        rows.append((f"month {month}", *errors(release, database)))
+        print(*rows[-1], flush=True)  # the year takes minutes
+    for name in ("alone", "pure"):
+        release = pv.publish(database, ledger=ledger.series(name, "2026-12"))
+        rows.append((f"month {MONTHS}, {name}", *errors(release, database)))
+    spent = ledger.books().one_series("leaning")
+    print(f"ρ = {spent.spent} of {spent.total} spent by {spent.taken} releases")
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--riders", type=int, default=100_000)
+    parser.add_argument("--stops", type=int, default=300)
+    parser.add_argument("--epsilon", default="2")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--simulator", choices=SIMULATORS, default="commuters")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = year(
+            given.simulator, given.riders, given.stops, given.epsilon, given.seed, Path(folder)
+        )
+    row("", "visits in the wrong place", "moves in the wrong place")
+    for name, *figures in rows:
+        row(name, *(f"{figure:.4f}" for figure in figures))
+    found = {name: np.array(figures) for name, *figures in rows}
+    leaning, alone, pure = (found[f"month {MONTHS}{end}"] for end in ("", ", alone", ", pure"))
+    print("month 12 against the same share alone:", *np.round(leaning / alone, 3))
+    print("month 12 against one of twelve in pure ε:", *np.round(leaning / pure, 3))
+
+
+if __name__ == "__main__":
+    main()
