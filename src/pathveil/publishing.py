@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from pathveil.core.about import About
+from pathveil.core.acceptance import Acceptance
 from pathveil.core.methods import (
     BASIC,
     CALIBRATED,
@@ -73,6 +74,7 @@ def publish(
     about: About | Mapping[str, object] | str | os.PathLike[str] | None = None,
     background: str | os.PathLike[str] | None = None,
     previous: str | os.PathLike[str] | None = None,
+    accept: Acceptance | Mapping[str, Any] | str | os.PathLike[str] | None = None,
     **reading: Any,
 ) -> Release:
     """Publish a trajectory database under ε-differential privacy.
@@ -122,12 +124,16 @@ def publish(
             maps of the release.
         previous: the bundle of an earlier release of the series that ``ledger`` is of: the new
             tables lean on it as far as they say that it is right.
+        accept: rules that the release must keep to go out, by name (``suppress_below``,
+            ``most_suppressed``, ``noise``, ``error``) or a TOML file with them. What no plan
+            can keep is refused before the charge, the release itself before it is returned.
         **reading: the columns and rules by which it is read: ``unit``, ``order`` … of
             `pathveil.Reading`.
 
     Raises:
         ParameterError: if a parameter can't be used; nothing has been spent then.
         LedgerError: if the ledger refuses the charge; nothing has been spent then.
+        ReleaseError: if the release does not keep the rules; its ε is spent all the same.
     """
     given: dict[str, Any] = {
         "epsilon": epsilon,
@@ -151,6 +157,7 @@ def publish(
         spill=spill,
         about=about,
         background=background,
+        accept=accept,
     )
     asked, ledger = starting_from(previous, asked, ledger)
     return carry_out(asked, Randomness(generator), ledger, Watch(progress))
@@ -277,6 +284,7 @@ def _read_and_publish(
     with _opened(request, watch) as opened, watch.publishing(parameters) as progress:
         release = publish_with(opened, parameters, randomness, progress, charge, request.earlier)
     release = release.described(request.about).on(request.background)
+    release = release.accepted(request.acceptance)
     watch.published(release)
     return release
 

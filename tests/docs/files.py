@@ -176,6 +176,14 @@ def charged_release():
     database().publish("release", epsilon="1", height=6, ledger=account)
 
 
+def rules():
+    """Rules that a release must keep."""
+    Path("rules.toml").write_text(
+        "suppress_below = 20\nmost_suppressed = 0.2\n\n[noise]\nvisits = 60\n\n"
+        "[error]\nvisits = 0.5\n"
+    )
+
+
 def two_releases():
     """A release of March that was charged to the usual ledger, and one that mends it."""
     account = pv.Ledger.open().dataset("taps")
@@ -222,6 +230,7 @@ FILES = {
         ledger_copy,
         charged_release,
         two_releases,
+        rules,
     )
 }
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from pathveil.core.about import About
+from pathveil.core.acceptance import Acceptance
 from pathveil.core.html_card import html_card
 from pathveil.core.methods import EVERYTHING, Method, MethodName, Purpose, method_words
 from pathveil.core.parameters import Parameters
@@ -187,7 +188,19 @@ class Certificate(Part):
     about: About | None = Field(
         default=None, description="What the publisher says of it; null: nothing was said."
     )
+    acceptance: Acceptance | None = Field(
+        default=None,
+        description="The rules that the publisher fixed beforehand, and that it keeps; absent: "
+        "none.",
+    )
     files: dict[str, FileRecord] = Field(description="The bundle's own files.")
+
+    @model_serializer(mode="wrap")
+    def _without_no_rules(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        if self.acceptance is None:
+            values.pop("acceptance")
+        return values
 
     def _repr_html_(self) -> str:
         return _card(self)
@@ -253,6 +266,7 @@ class Certificate(Part):
         universe_origin: str = LISTED,
         trajectory_rules: Sequence[str] = (),
         about: About | None = None,
+        acceptance: Acceptance | None = None,
     ) -> "Certificate":
         """The certificate that these public parameters deserve, with no files yet.
 
@@ -298,6 +312,7 @@ class Certificate(Part):
             ),
             ledger=ledger,
             about=about or None,
+            acceptance=acceptance or None,
             files={},
         )
 

@@ -142,6 +142,7 @@ def _told(release: "Release", certificate: Certificate, directory: Path) -> "Rel
     """With what only the certificate tells, and what lies under the maps."""
     rules = certificate.implementation.trajectory_rules
     told = release.read_by(rules).described(certificate.about)
+    told = told.accepted(certificate.acceptance)
     return told.on(_background(directory)) if BACKGROUND in certificate.files else told
 
 

@@ -91,6 +91,7 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
         "description": f"{stamp}Synthetic trajectories with epsilon = {release.parameters.budget}; "
         f"see {CERTIFICATE_FILE}. Every count is noisy.",
         **_said(release.about),
+        **_suppression(release.suppress_below),
         "resources": resources,
     }
 
@@ -110,6 +111,11 @@ def _said(about: About) -> dict[str, Any]:
         kind = "path" if is_address(about.licence) else "name"
         said["licenses"] = [{kind: about.licence}]
     return said | {name: text for name, text in about if name in ("period", "city")}
+
+
+def _suppression(below: int) -> dict[str, Any]:
+    """The publisher's rule, where there is one."""
+    return {"suppression": {"counts_below": below}} if below else {}
 
 
 def _location_fields(release: "Release") -> dict[str, str]:

@@ -11,6 +11,7 @@ from pathveil.ledger.charges import SeriesAccount
 from pathveil.ledger.export import recorded
 from pathveil.methods.calibrated.synthesis.canonical import drop_code
 from pathveil.release.bundle import certificate_sha256, verify_bundle
+from pathveil.times.protected_units import protected_by
 from pathveil.universe.universe import Universe
 
 
@@ -43,7 +44,8 @@ def read_earlier(directory: Path, account: SeriesAccount, universe: Universe) ->
     if record is None or record.series is None or record.series.series != account.series:
         raise LedgerError(f"{directory} is no release of the series {account.series!r}.")
     chain = account.ledger.chain()
-    payment = recorded(chain, record, spent.budget.epsilon, digest, spent.delta)
+    protect = protected_by(release.rules)
+    payment = recorded(chain, record, spent.budget.epsilon, digest, spent.delta, protect)
     if not payment.certificates:
         raise LedgerError(f"The ledger does not record that {directory} was published.")
     if payment.withdrawn is not None or payment.replaced_by is not None:

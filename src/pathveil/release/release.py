@@ -14,6 +14,7 @@ from pathveil.analysis.patterns import Pattern, top_patterns
 from pathveil.analysis.timed_queries import Step, TimedPaths, has_windows
 from pathveil.analysis.visit_index import VisitIndex, codes_of
 from pathveil.core.about import About
+from pathveil.core.acceptance import Acceptance
 from pathveil.core.error_table import (
     ANY,
     HOURS,
@@ -32,6 +33,7 @@ from pathveil.errors import ParameterError, QueryError
 from pathveil.ledger.charges import Charge
 from pathveil.methods.paper.generate import distinct_paths
 from pathveil.promise.certificate import Certificate, LedgerRecord
+from pathveil.release.accepting import check_accepted
 from pathveil.release.answering import FLOW_KINDS, Answering, Flow
 from pathveil.release.exports.flow_lines import FLOWS
 from pathveil.release.exports.published import check_number_of_visits
@@ -59,6 +61,7 @@ class Release:
         ledger: the charge that paid for it, as the certificate tells it; None if none did.
         rules: the public rules by which rows became trajectories, in words.
         about: what the publisher says of it: its title, its licence …
+        acceptance: the rules that were fixed for it beforehand, and that it keeps.
         background: public lines under its maps.
 
     Args:
@@ -84,6 +87,7 @@ class Release:
         self.ledger = ledger
         self.rules: tuple[str, ...] = ()
         self.about = About()
+        self.acceptance = Acceptance()
         self.background = Background()
         self._charge: Charge | None = None
         self._errors = errors
@@ -117,7 +121,24 @@ class Release:
             universe_origin=self.universe.origin,
             trajectory_rules=self.rules,
             about=self.about,
+            acceptance=self.acceptance,
         )
+
+    @property
+    def suppress_below(self) -> int:
+        """Counts below it are left out of tables and exports, by the publisher's rule; 0: none."""
+        return self.acceptance.suppress_below or 0
+
+    def accepted(self, rules: Acceptance | None) -> "Release":
+        """A copy that says which rules it keeps.
+
+        Raises:
+            ReleaseError: if it does not.
+        """
+        kept = copy(self)
+        kept.acceptance = Acceptance() if rules is None else rules
+        check_accepted(kept, kept.acceptance)
+        return kept
 
     def read_by(self, rules: Sequence[str]) -> "Release":
         """A copy that says by which public rules its trajectories were read."""
@@ -363,7 +384,11 @@ class Release:
         if self.answering is not None:
             counts = self.answering.pairs(FLOW_KINDS[flows], pairs).estimates()
         ends = zip(pairs.first.tolist(), pairs.second.tolist(), counts, strict=True)
-        return [Flow(labels[first], labels[second], count) for first, second, count in ends]
+        return [
+            Flow(labels[first], labels[second], count)
+            for first, second, count in ends
+            if count >= self.suppress_below
+        ]
 
     def top_patterns(
         self,
@@ -386,6 +411,7 @@ class Release:
             max_length=max_length,
             different=different,
         )
+        found = [one for one in found if one.support >= self.suppress_below]
         if self.answering is None:
             return found
         return self.answering.of_patterns(found, contiguous=contiguous)

@@ -55,19 +55,24 @@ def count(
         answer = asked.count_prefix(steps)
     else:
         answer = asked.count(steps)
+    is_suppressed = int(answer) < release.suppress_below
     if json:
         kind = "ordered" if ordered else "prefix" if prefix else "all"
+        told = interval_fields(answer)
         print_json(
             {
                 "locations": locations,
                 "query": kind,
                 "between": between,
-                "count": int(answer),
-                **interval_fields(answer),
+                "count": None if is_suppressed else int(answer),
+                **(dict.fromkeys(told) if is_suppressed else told),
+                "suppressed": is_suppressed,
                 "status": release.certificate.status,
             }
         )
         return
     console = stdout_console()
     warn_if_injected(release)
-    console.print(in_words(answer), highlight=False, markup=False)
+    below = f"suppressed: below {release.suppress_below:,}, by the publisher's rule"
+    words = below if is_suppressed else in_words(answer)
+    console.print(words, highlight=False, markup=False)

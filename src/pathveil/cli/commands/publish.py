@@ -87,6 +87,18 @@ def publish(
         ),
     ] = False,
     background: shared.Background = None,
+    accept: Annotated[
+        Path | None,
+        typer.Option(
+            "--accept",
+            metavar="FILE",
+            help="Rules that the release must keep to go out, in a TOML file: suppress_below (a "
+            "count), most_suppressed (a share of visits), and the tables [noise] and [error] "
+            "(docs/acceptance.md). They become public with it. What no plan can keep is refused "
+            "before the charge; a release that breaks a rule is not written, and its ε is spent.",
+            rich_help_panel="The output",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -189,6 +201,7 @@ def publish(
         **asdict(counting),
         about=said,
         background=shared.background_for(background, universe),
+        accept=accept,
     )
     _say_choices(request)
     is_remote = counting.master is not None

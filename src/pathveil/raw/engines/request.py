@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pathveil.core.about import About
+from pathveil.core.acceptance import Acceptance
 from pathveil.core.budget import Budget
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
@@ -38,6 +39,7 @@ class Request:
         engine: what reads and counts.
         about: what the publisher says of the release.
         background: public lines under its maps.
+        acceptance: what the release must keep to go out.
         earlier: the trajectories of an earlier release of the series, which is public.
     """
 
@@ -48,6 +50,7 @@ class Request:
     engine: Engine
     about: About = field(default_factory=About)
     background: Background = field(default_factory=Background)
+    acceptance: Acceptance = field(default_factory=Acceptance)
     earlier: Paths | None = None
 
     @classmethod
@@ -67,6 +70,7 @@ class Request:
         master: str | None = None,
         about: About | Mapping[str, object] | str | os.PathLike[str] | None = None,
         background: Background | str | os.PathLike[str] | None = None,
+        accept: Acceptance | Mapping[str, Any] | str | os.PathLike[str] | None = None,
         **choices: Any,
     ) -> "Request":
         """Check the choices together. Opens nothing.
@@ -85,12 +89,14 @@ class Request:
             master: the Spark cluster.
             about: what the publisher says of the release; see `About.of`.
             background: public lines under its maps, or where they are; see `Background.read`.
+            accept: what the release must keep to go out; see `Acceptance.of`.
             **choices: the height, the method … of `Parameters.choose`.
 
         Raises:
             ParameterError: if they can't be used.
         """
         said, lines = About.of(about), Background.of(background)
+        rules = Acceptance.of(accept)
         size, cap, grid = _facts(source, universe, reading)
         parameters = Parameters.choose(
             epsilon=Budget.choose(epsilon, epsilon_per_trip, cap, rho=rho, delta=delta),
@@ -101,8 +107,9 @@ class Request:
             time_grid=grid,
             **choices,
         )
+        rules.check_forecast(parameters)
         chosen = Engine.choose(engine, source, memory=memory, spill=spill, master=master)
-        return cls(source, universe, reading, parameters, chosen, said, lines)
+        return cls(source, universe, reading, parameters, chosen, said, lines, rules)
 
     @property
     def protect(self) -> Protect:

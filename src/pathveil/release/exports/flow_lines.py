@@ -77,6 +77,7 @@ def flow_lines(release: Published, flows: str) -> FlowLines:
     pairs = FLOWS[flows](release)
     points = np.column_stack((universe.longitude, universe.latitude))
     has_line = pairs.first != pairs.second
+    has_line &= pairs.counts >= release.suppress_below
     has_line &= ~np.isnan(points[pairs.first] + points[pairs.second]).any(axis=1)
     first, second = pairs.first[has_line], pairs.second[has_line]
     return FlowLines(
@@ -126,7 +127,9 @@ def write_points(release: Published, path: Path) -> None:
                 "count": int(counts[code]),
             },
         }
-        for code in np.flatnonzero((counts > 0) & ~np.isnan(universe.latitude)).tolist()
+        for code in np.flatnonzero(
+            (counts >= max(release.suppress_below, 1)) & ~np.isnan(universe.latitude)
+        ).tolist()
     ]
     text = json.dumps({**_head(release), "features": features}, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8", newline="\n")

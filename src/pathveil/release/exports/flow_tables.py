@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pathveil.analysis.flows import visits
@@ -170,6 +171,9 @@ def _visits_by_time(release: _Counted, location: _Location) -> Any:
 
 
 def _marked(release: Published, table: Any) -> Any:
+    """Without what the publisher's rule suppresses; stamped if the noise was injected."""
+    if release.suppress_below:
+        table = table.filter(pc.greater_equal(table["count"], release.suppress_below))
     return table if release.is_private else table.replace_schema_metadata({"pathveil": NOT_PRIVATE})
 
 

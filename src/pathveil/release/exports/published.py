@@ -27,6 +27,11 @@ class Published(Protocol):
         ...
 
     @property
+    def suppress_below(self) -> int:
+        """Counts below it are left out of tables: the publisher's rule; 0 if there is none."""
+        ...
+
+    @property
     def time_grid(self) -> TimeGrid | None:
         """The public time grid, if its visits have times."""
         ...
