@@ -41,7 +41,7 @@ from pathveil.raw.engines.request import Request
 from pathveil.raw.reading import Report
 from pathveil.raw.reading_plan import Reading
 from pathveil.rehearsal import NotPrivate, made_up
-from pathveil.release.earlier import read_earlier
+from pathveil.release.previous import read_earlier
 from pathveil.release.release import Release, extended
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.planner import Planner
