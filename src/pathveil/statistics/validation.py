@@ -59,15 +59,19 @@ class Queries:
 
         Each stands with the one of its locations that the fewest questions are about, so likely
         the one that the fewest trajectories visit: who does not visit it need not look at it. A row
-        is (which question, its kind, its locations); of two locations the second is there twice.
+        is (which question, the rarest of its other locations, its kind, its locations); of two
+        locations the second is there twice.
         """
         locations = self.locations.copy()
         of_two = ~np.isin(self.kind, _THREE)
         locations[of_two, 2] = locations[of_two, 1]
         asked = np.bincount(locations.ravel())[locations]
-        rarest = locations[np.arange(len(self)), asked.argmin(axis=1)]
+        each = np.arange(len(self))
+        rarest = locations[each, asked.argmin(axis=1)]
+        asked[locations == rarest[:, np.newaxis]] = len(self) * locations.shape[1] + 1
+        other = locations[each, asked.argmin(axis=1)]
         order = np.argsort(rarest, kind="stable")
-        rows = np.column_stack((order, self.kind[order], locations[order])).astype(np.int32)
+        rows = np.column_stack((each, other, self.kind, locations))[order].astype(np.int32)
         return np.searchsorted(rarest[order], np.arange(locations.max(initial=-1) + 2)), rows
 
 
@@ -194,10 +198,12 @@ def first_answered(  # noqa: C901, PLR0912  (a kernel: it calls nothing)
             for at in range(starts[code], starts[code + 1]):
                 if questions[at, 0] >= best:
                     break
-                one, two, three = questions[at, 2], questions[at, 3], questions[at, 4]
+                if seen_in[questions[at, 1]] != row:
+                    continue
+                one, two, three = questions[at, 3], questions[at, 4], questions[at, 5]
                 if seen_in[one] != row or seen_in[two] != row or seen_in[three] != row:
                     continue
-                what = questions[at, 1]
+                what = questions[at, 2]
                 if what in (PAIR, TRIPLE):
                     answered = True
                 elif what == ORDERED:

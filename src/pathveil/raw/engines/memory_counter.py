@@ -251,10 +251,13 @@ class MemoryTables:
 
 
 def _bounds(offsets: NDArray[np.int64], visits: int) -> NDArray[np.int64]:
-    """Where blocks of about so many visits begin, and the end; empty trajectories weigh, too."""
-    weight = offsets[:-1] - offsets[0] + np.arange(len(offsets) - 1)
-    ends = np.arange(visits, int(weight[-1]) + 1 if len(weight) else 0, visits)
-    return np.unique(np.append(np.searchsorted(weight, ends), (0, len(weight))))
+    """Where blocks of so many visits begin, or a trajectory's more; and the end.
+
+    Empty trajectories weigh something, too: a block has at most as many trajectories.
+    """
+    rows, begin = len(offsets) - 1, int(offsets[0])
+    ends = np.searchsorted(offsets, np.arange(begin + visits, int(offsets[-1]), visits))
+    return np.unique(np.concatenate((ends, np.arange(0, rows, visits), (rows,))))
 
 
 def rows_of(

@@ -96,6 +96,7 @@ def weigh(
     rows = min(known.total, MOST_ROWS, MOST_VISITS / aims.mean_length)
     made = with_missing_trips(complete(work, model, rows, draw), known, draw)
     completed = merge_identical(made, unnamed + 1)
+    del made  # as large as all that follows
     if len(completed) == 0:
         return _nothing()
 
