@@ -69,6 +69,12 @@ def test_a_series_is_opened_published_and_spent(pathveil, refuses):
     assert told["ledger"]["series"]["previous"] == digest
     assert "lean on those of an earlier release" in told["accounting"]["post_processing"]
     assert pathveil("verify", "february", *LEDGER).code == 0
+    drawn = pathveil("report", "february", "--previous", "january", "--out", "page.html")
+    assert drawn.code == 0, drawn
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "Visits against the release in january" in page
+    assert page.count("may be noise") > 0  # the same week twice: nothing has changed
+    assert 'id="changes"' not in Path("february/report.html").read_text(encoding="utf-8")
     refuses(*monthly("march", "2026-03"), says="Series 'monthly' is spent: 2 of 2 releases")
     shown = pathveil("ledger", "show", "--json", *LEDGER).json()
     assert shown["datasets"][0]["spent"] == "2"
@@ -95,6 +101,14 @@ def test_a_release_is_withdrawn_and_replaced(pathveil, refuses):
     facts = pathveil("verify", "one", "--json", *LEDGER).json()["ledger"]
     assert (facts["withdrawn"], facts["replaced_by"]) == ("wrong stops", 7)
     assert "WITHDRAWN" not in pathveil("verify", "two", *LEDGER).out
+    said = ("--name", "Taps", "--curator", "City", "--intended-use", "Planning", "--region", "Here")
+    said += ("--date", "2026-03-01", "--author", "Me")
+    entry = pathveil("registry", "one", *said, *LEDGER, "--json").json()
+    model = entry["deployment"]["deployment_model"]
+    assert model["release_type"] == "Many releases"
+    assert "release 1 (2026-01) of the series 'monthly'" in model["release_type_details"]
+    assert "It was WITHDRAWN: wrong stops." in model["release_type_details"]
+    assert "WITHDRAWN" not in pathveil("registry", "two", *said, *LEDGER).out
     history = " ".join(pathveil("ledger", "history", *LEDGER).out.split())
     assert "withdrawn" in history
     assert "entry 3 by 7" in history

@@ -31,7 +31,9 @@ MOST_VISITS = 20_000_000
 class Intervals(Protocol):
     """How far answers of a release may be off. See `pathveil.release.answering.Answering`."""
 
-    def asked(self, kind: str, queries: Sequence[Sequence[int]], counts: Counts, /) -> Answers:
+    def asked(
+        self, kind: str, queries: Sequence[Sequence[int]], counts: Counts, level: float = ..., /
+    ) -> Answers:
         """Of questions of one kind about locations, by their codes."""
         ...
 

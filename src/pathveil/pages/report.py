@@ -14,6 +14,7 @@ import numpy as np
 from pathveil.analysis.flows import visits
 from pathveil.core.error_table import ANY, RULE
 from pathveil.core.methods import method_detail
+from pathveil.pages.changes import changes
 from pathveil.pages.clock import HeatMap, count_hours
 from pathveil.pages.expected_error import ExpectedError, expected_error
 from pathveil.pages.first_screen import Visited, first_screen
@@ -43,6 +44,7 @@ _SECTIONS = {
     "promise": "The promise",
     "map": "Map",
     "visited": "Locations",
+    "changes": "Changes",
     "moves": "Moves",
     "lengths": "Lengths",
     "patterns": "Patterns",
@@ -55,8 +57,17 @@ _SECTIONS = {
 _LETTERS, _HEADINGS = 24, 12  # of the heat map: left of a row, and above the columns
 
 
-def render_report(release: Released, certificate: Certificate) -> str:
-    """The page, self-contained: no scripts, no network, labels escaped."""
+def render_report(
+    release: Released, certificate: Certificate, earlier: tuple[str, Released] | None = None
+) -> str:
+    """The page, self-contained: no scripts, no network, labels escaped.
+
+    Args:
+        release: what was published.
+        certificate: its certificate.
+        earlier: what an earlier release is called, and itself: what has changed since is told. The
+            page of a bundle has no such section: it tells of the bundle alone.
+    """
     paths, choices = release.paths(), certificate.implementation
     trajectories = int(paths.weights.sum())
     moves = strongest_moves(release, MOST_LINES)
@@ -78,6 +89,7 @@ def render_report(release: Released, certificate: Certificate) -> str:
         for section, name in {"map": "map", "tree": "icicle", "hours": "hours"}.items()
         if drawn[name] is None
     }
+    left_out |= set() if earlier else {"changes"}
     return render(
         "report.html",
         certificate=certificate,
@@ -89,6 +101,8 @@ def render_report(release: Released, certificate: Certificate) -> str:
         has_names=any(one.location.is_named for one in most_visited),
         most_visited=most_visited,
         moves=listed_moves,
+        changes=None if earlier is None else changes(release, earlier[1]),
+        earlier=None if earlier is None else earlier[0],
         first=first_screen(
             certificate, trajectories, errors.total if errors else None, most_visited, listed_moves
         ),

@@ -99,8 +99,16 @@ class Publisher:
         return re.sub(r"[^a-z0-9]+", "-", text).strip("-")
 
 
-def registry_entry(certificate: Certificate, publisher: Publisher) -> dict[str, object]:
+def registry_entry(
+    certificate: Certificate, publisher: Publisher, since: str = ""
+) -> dict[str, object]:
     """The entry, a draft of the registry's most complete tier.
+
+    Args:
+        certificate: of the release.
+        publisher: what only the publisher knows.
+        since: what the ledger records of it since it was published, in a sentence: that it was
+            withdrawn, or replaced. The registry's own status is about the entry.
 
     Raises:
         ReleaseError: if the release is NOT PRIVATE.
@@ -117,7 +125,7 @@ def registry_entry(certificate: Certificate, publisher: Publisher) -> dict[str, 
                 "unprotected_quantities": _list(certificate.dp_flavor.unprotected_quantities),
             },
             "privacy_loss": _privacy_loss(certificate),
-            "deployment_model": _deployment_model(certificate),
+            "deployment_model": _deployment_model(certificate, since),
             "implementation": _implementation(certificate),
             "administrative": _administrative(publisher),
         },
@@ -173,7 +181,7 @@ def _not_less(exact: Fraction) -> int | float:
     return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
 
 
-def _deployment_model(certificate: Certificate) -> dict[str, object]:
+def _deployment_model(certificate: Certificate, since: str) -> dict[str, object]:
     model, ledger = certificate.model, certificate.ledger
     charged = (
         f"Its epsilon was charged to the ledger of the dataset {ledger.dataset!r}."
@@ -190,11 +198,23 @@ def _deployment_model(certificate: Certificate) -> dict[str, object]:
             ]
         ),
         "release_type": "Many releases" if model.is_many_release else "One release",
-        "release_type_details": charged,
+        "release_type_details": " ".join(filter(None, (charged, _series(certificate), since))),
         "data_source_type": "Dynamic" if model.is_dynamic else "Static",
         "access_type": "Interactive" if model.is_interactive else "Non-interactive",
         "access_type_details": words.ACCESS,
     }
+
+
+def _series(certificate: Certificate) -> str:
+    """Where it stands in a programme of releases, if it does."""
+    series = certificate.ledger.series if certificate.ledger else None
+    if series is None:
+        return ""
+    return (
+        f"It is release {series.release} ({series.period}) of the series {series.series!r}, whose "
+        f"releases together have epsilon {series.epsilon} and delta {series.delta}; the budget "
+        "was fixed and charged before the first of them, and no release goes beyond it."
+    )
 
 
 def _implementation(certificate: Certificate) -> dict[str, object]:

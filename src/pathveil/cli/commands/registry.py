@@ -39,6 +39,14 @@ def registry(
     url: Annotated[
         str | None, typer.Option(help="Where the release is.", rich_help_panel=_PUBLISHER)
     ] = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|URL",
+            help="Also check the release against this ledger, and say in the entry if it was "
+            "withdrawn or replaced.",
+        ),
+    ] = None,
     json: shared.Json = False,
 ) -> None:
     """Write an entry for the OpenDP deployments registry, a public list of such releases.
@@ -50,6 +58,7 @@ def registry(
     --intended-use "Planning" --region "Our city" --date 2026-03-01 --author "A. Curator"`
     """
     from pathveil.cli.console import print_json, stdout_console
+    from pathveil.cli.options.signing import aftermath_words, ledger_facts
     from pathveil.promise.registry_entry import Publisher, registry_entry, yaml_text
     from pathveil.release.bundle import verify_bundle
 
@@ -64,7 +73,10 @@ def registry(
         sector=sector,
         url=url,
     )
-    entry = registry_entry(verify_bundle(directory).certificate, publisher)
+    release = verify_bundle(directory)
+    facts = None if ledger is None else ledger_facts(release, directory, ledger)
+    since = "" if facts is None else aftermath_words(facts)
+    entry = registry_entry(release.certificate, publisher, since)
     if json:
         print_json(entry)
         return

@@ -35,6 +35,15 @@ def report(
             help="Other public lines under the maps: a GeoJSON file, or a GTFS feed.",
         ),
     ] = None,
+    previous: Annotated[
+        Path | None,
+        typer.Option(
+            "--previous",
+            metavar="DIR",
+            help="An earlier release, such as last month's: the page then says what has changed "
+            "since, with intervals, and dims what noise may explain.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     json: shared.Json = False,
 ) -> None:
@@ -66,8 +75,9 @@ def report(
     lines = None if background is None else Background.read(background)
     release = open_release(directory)
     release = release if lines is None else release.on(lines)
+    earlier = None if previous is None else (_named(previous), open_release(previous))
     with reported_progress("Drawing"):
-        page = _write(release, _temporary() if out is None else out)
+        page = _write(release, _temporary() if out is None else out, earlier)
     if show and not _opens(page):
         if out is None:
             shutil.rmtree(page.parent)
@@ -84,7 +94,12 @@ def report(
     console.print(f"{done} {page}.", highlight=False, markup=False)
 
 
-def _write(release: "Release", out: Path) -> Path:
+def _named(previous: Path) -> str:
+    """What an earlier release is called on the page: its folder."""
+    return f"the release in {previous.name or previous}"
+
+
+def _write(release: "Release", out: Path, earlier: "tuple[str, Release] | None" = None) -> Path:
     """The page, whole or not at all."""
     import os
 
@@ -92,7 +107,7 @@ def _write(release: "Release", out: Path) -> Path:
     from pathveil.folders import write_atomically
     from pathveil.pages.report import render_report
 
-    text = render_report(release, release.certificate)
+    text = render_report(release, release.certificate, earlier)
     try:
         write_atomically(out, text)
     except OSError as error:

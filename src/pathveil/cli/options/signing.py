@@ -50,7 +50,7 @@ def ledger_words(facts: dict[str, Any] | None) -> str:
     if facts["recorded_as_published"]:
         return (
             f"The ledger agrees: {charge}, paid for it and records this certificate."
-            f"{_aftermath(facts)}"
+            f"{f' {aftermath_words(facts)}' if aftermath_words(facts) else ''}"
         )
     return (
         f"The ledger agrees: {charge}, paid for it. That it was published is not recorded: the run "
@@ -58,11 +58,12 @@ def ledger_words(facts: dict[str, Any] | None) -> str:
     )
 
 
-def _aftermath(facts: dict[str, Any]) -> str:
-    """What the publisher recorded later: do not use it."""
+def aftermath_words(facts: dict[str, Any]) -> str:
+    """What the publisher recorded later, in a sentence or two: do not use it."""
     withdrawn, by = facts["withdrawn"], facts["replaced_by"]
-    words = "" if withdrawn is None else f" It was WITHDRAWN: {withdrawn}"
-    return words if by is None else f"{words} It was REPLACED by the release of entry {by}."
+    words = [] if withdrawn is None else [f"It was WITHDRAWN: {withdrawn}."]
+    words += [] if by is None else [f"It was REPLACED by the release of entry {by} of the ledger."]
+    return " ".join(words)
 
 
 # What the commands that make and check signatures share.
