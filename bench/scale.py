@@ -131,7 +131,8 @@ def main() -> None:
 
 def compare(data: Path, sizes: list[int], arguments: argparse.Namespace) -> None:
     """All engines on data/⟨|D|⟩."""
-    in_process("memory", data / str(sizes[0]), arguments)  # compile, if need be
+    write_taps(1000, data / "few")
+    in_process("memory", data / "few", arguments)  # compile, if need be
     sorts = {size: sorted_keys(size) for size in sizes}
     for size, sort in sorts.items():
         row(f"np.sort, {size:,} keys", f"{sort['seconds']:.3f} s", f"CPU {sort['processor']:.3f} s")

@@ -44,6 +44,7 @@ def compiled(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
     def call(*given: Given.args, **named: Given.kwargs) -> Returned:
         return ready()(*given, **named)
 
+    call.kernel = ready  # type: ignore[attr-defined]  # for who wants to know what is compiled
     return call
 
 

@@ -27,7 +27,7 @@ from pathveil.core.paths import Paths
 from pathveil.errors import ParameterError
 from pathveil.gate.grow_hierarchy import grow
 from pathveil.gate.grow_tree import Progress
-from pathveil.gate.measure import measure
+from pathveil.gate.measure import compile_cells, measure
 from pathveil.gate.prepare import prepare
 from pathveil.gate.randomness import ByteGenerator, Randomness
 from pathveil.ledger.charges import Account, Charge, SeriesAccount
@@ -273,6 +273,8 @@ def dry_run(request: Request, watch: Watch) -> None:
 
 def _rehearse(request: Request, watch: Watch) -> None:
     with watch.rehearsing() as beside, TemporaryDirectory(prefix="rehearsal-", dir=beside) as name:
+        if request.parameters.how.has_tables:
+            compile_cells(is_timed=request.parameters.time_grid is not None)
         release = carry_out(made_up(request, Path(name)), Randomness(NotPrivate()))
         watch.rehearsed(release, Path(name))
 

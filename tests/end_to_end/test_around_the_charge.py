@@ -171,12 +171,20 @@ import sys
 from pathveil.cli import aftermath
 from pathveil.cli.run import run
 
-def overloads():
+def kernels(loaded):
     from numba.core.dispatcher import Dispatcher
+    for name, kernel in vars(loaded).items():
+        ready = getattr(kernel, "kernel", None)  # of what is compiled when it is first called
+        if ready is not None and hasattr(ready, "cache_info") and ready.cache_info().currsize:
+            kernel = ready()
+        if isinstance(kernel, Dispatcher):
+            yield name, kernel
+
+def overloads():
     return {
         (module, name, signature)
         for module, loaded in list(sys.modules.items()) if module.startswith("pathveil")
-        for name, kernel in vars(loaded).items() if isinstance(kernel, Dispatcher)
+        for name, kernel in kernels(loaded)
         for signature in kernel.overloads
     }
 

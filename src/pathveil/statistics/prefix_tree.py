@@ -125,7 +125,7 @@ def _nodes_of(cells: NDArray[np.int64], scope: Scope, level: int) -> NDArray[np.
     """
     above = scope.levels[level - 1]
     if above.cells > NUMBERED_AT_ONCE:
-        return _passed(cells, above.keys, opened(scope, level), scope.named)
+        return passed(cells, above.keys, opened(scope, level), scope.named)
     if level not in scope.numbered:
         scope.numbered[level] = _numbered(scope, level)
     nodes: NDArray[np.int64] = scope.numbered[level][cells]
@@ -165,7 +165,7 @@ def _children(
 
 
 @compiled
-def _passed(
+def passed(
     cells: NDArray[np.int64], keys: NDArray[np.int64], opened: NDArray[np.int64], end: int
 ) -> NDArray[np.int64]:
     """`_nodes_of`, by search."""

@@ -157,13 +157,15 @@ class CellTables(ABC):
 
     def add(self, rows: Rows, table: int, sums: NDArray[np.int64], lock: Lock) -> None:
         """See `Tables`."""
-        cells = self.cells(rows, table)
+        # Of one type: which tables have an array depends on the data, and what is compiled for a
+        # type must have been compiled in the rehearsal.
+        cells = self.cells(rows, table).astype(np.int64, copy=False)
         with lock:
             _add_ones(sums, cells)
 
 
 @compiled
-def _add_ones(sums: NDArray[np.int64], cells: NDArray[np.integer]) -> None:
+def _add_ones(sums: NDArray[np.int64], cells: NDArray[np.int64]) -> None:
     for i in range(len(cells)):
         sums[cells[i]] += 1
 
