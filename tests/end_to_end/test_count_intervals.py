@@ -1,5 +1,7 @@
 """`pathveil count` tells how far the answer may be off."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,11 @@ def test_a_list_of_a_release_without_intervals_leaves_nothing_out(bundles, pathv
     found = pathveil("flows", folder / "full", "-k", 5, "--json").json()
     assert len(found["flows"]) == 5
     assert {row["mark"] for row in found["flows"]} == {None}
+
+
+def test_tables_tell_names_beside_labels(bundles, pathveil, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    folder, _ = bundles
+    for command in (("patterns", "-k", "3", "--min-length", "2"), ("flows", "-k", "3")):
+        told = pathveil(command[0], folder / "full", *command[1:]).out
+        assert re.search(r"Avenue \d+ / Street \d+ \(S\d+\)", told), told

@@ -167,6 +167,17 @@ def print_table(
     console.print(table)
 
 
+def called(release: "Release", labels: Sequence[str]) -> list[str]:
+    """Locations as people know them: by name, with the label beside it if that is another text."""
+    names = release.universe.names
+    if not names:
+        return list(labels)
+    pairs = zip(labels, release.universe.codes(labels), strict=True)
+    return [
+        label if names[code] in ("", label) else f"{names[code]} ({label})" for label, code in pairs
+    ]
+
+
 def print_note(words: str) -> None:
     """What has to be known about a table, below it."""
     stdout_console().print(words, markup=False, highlight=False, style="dim")

@@ -33,7 +33,13 @@ WORDS = {
 
 def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
     """Say what the release holds and where it is."""
-    from pathveil.cli.console import print_json, print_table, stdout_console, warn_if_injected
+    from pathveil.cli.console import (
+        called,
+        print_json,
+        print_table,
+        stdout_console,
+        warn_if_injected,
+    )
 
     facts = _facts(release)
     if json:
@@ -46,7 +52,7 @@ def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
         print_table(
             "Most frequent journeys between different locations",
             ["locations", "trajectories"],
-            [(" → ".join(journey.locations), journey.support) for journey in found],
+            [(" → ".join(called(release, one.locations)), one.support) for one in found],
             numbers={1},
         )
     console = stdout_console()

@@ -32,7 +32,7 @@ def flows(
 
     Example: `pathveil flows release --kind origin-destination -k 20`
     """
-    from pathveil.cli.console import open_release, print_json, print_note, print_table
+    from pathveil.cli.console import called, open_release, print_json, print_note, print_table
     from pathveil.cli.intervals import HEADINGS, cells, interval_fields, rule_words, told
     from pathveil.core.error_table import RULE
 
@@ -63,7 +63,10 @@ def flows(
     print_table(
         f"{stamp}Top {k} {kind}",
         ["rank", "from", "to", *HEADINGS],
-        [(rank, flow.origin, flow.destination, *cells(flow.count)) for rank, flow in shown],
+        [
+            (rank, *called(release, (flow.origin, flow.destination)), *cells(flow.count))
+            for rank, flow in shown
+        ],
         numbers={0, 3, 4},
     )
     if release.error_table is not None:

@@ -36,6 +36,7 @@ def patterns(
     Example: `pathveil patterns release -k 20 --min-length 2`
     """
     from pathveil.cli.console import (
+        called,
         open_release,
         print_json,
         print_note,
@@ -74,7 +75,7 @@ def patterns(
     print_table(
         f"{stamp}Top {k} sequential patterns{when}",
         ["rank", "locations", *HEADINGS],
-        [(rank, " → ".join(p.locations), *cells(p.support)) for rank, p in shown],
+        [(rank, " → ".join(called(release, p.locations)), *cells(p.support)) for rank, p in shown],
         numbers={0, 2, 3},
     )
     if release.error_table is not None and between is None:
