@@ -645,6 +645,16 @@ def test_flows_have_zones_catchments_names_and_hours(city, bundles, axe):
     page.wait_for_url("**draw=stops**")
     city.settled()
     assert "between different locations" in status.inner_text()
+    # What noise explains is not drawn, has no colour in the matrix, and is said to be left out.
+    listed = [f for f in release.flows("transitions") if f.origin != f.destination][:60]
+    drawn = sum(flow.count.mark != "noise" for flow in listed)
+    assert int(canvas.get_attribute("data-lines")) == drawn
+    assert ("can't be told from noise" in status.inner_text() or "none of them" in
+            status.inner_text()) == (drawn < len(listed))  # fmt: skip
+    shares = page.locator(".matrix td.noise").evaluate_all(
+        "cells => cells.map(cell => Number(cell.style.getPropertyValue('--share')))"
+    )
+    assert not any(shares)
     names = page.locator(".matrix thead .upright").all_inner_texts()
     assert names[0] == "Market"
     assert len(names) == len(set(names)) == 13
@@ -723,12 +733,11 @@ def test_differences_are_on_the_map_and_noise_is_faint(browser, address, viewpor
         assert two.problems(axe) == []
 
 
-def test_no_word_is_broken_inside(browser, address):
-    with exploring(browser, address("city"), PHONE) as one:
-        page = one.open("flows")
-        assert page.evaluate("getComputedStyle(document.body).overflowWrap") == "break-word"
-        cell = page.locator("td:has(.place)").first
-        assert cell.evaluate("one => getComputedStyle(one).overflowWrap") == "break-word"
-        # A name of two words has two lines at most, and a label below it one.
-        lines = cell.locator("bdi").first.evaluate("one => one.getClientRects().length")
-        assert lines <= 2
+def test_no_word_is_broken_inside(city):
+    page = city.open("flows")
+    assert page.evaluate("getComputedStyle(document.body).overflowWrap") == "break-word"
+    cell = page.locator("td:has(.place)").first
+    assert cell.evaluate("one => getComputedStyle(one).overflowWrap") == "break-word"
+    # A name of two words has two lines at most, and a label below it one.
+    lines = cell.locator("bdi").first.evaluate("one => one.getClientRects().length")
+    assert lines <= 2

@@ -139,7 +139,9 @@ def test_a_page_never_scrolls_sideways(opened, name, width):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "width"), [("odd", "narrow"), ("city", "wide")])
+@pytest.mark.parametrize(
+    ("name", "width"), [("odd", "narrow"), ("city", "wide"), ("city", "narrow")]
+)
 def test_axe_finds_nothing_that_keeps_anybody_out(opened, axe, name, width, scheme):
     # The page forbids scripts, so the tester's has to be let in.
     page = opened(name, scheme=scheme, width=width, bypass_csp=True)
