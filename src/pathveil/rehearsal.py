@@ -98,7 +98,9 @@ def _small(parameters: Parameters) -> Parameters:
         delta="1e-9" if parameters.universe_is_open or parameters.gaussian_delta else None,
         method=parameters.method,
         purpose=parameters.purpose,
-        max_trajectories_per_unit=parameters.max_trajectories_per_unit,
+        max_trajectories_per_unit=AUTO
+        if parameters.trips_are_open
+        else parameters.max_trajectories_per_unit,
         time_grid=parameters.time_grid,
         taxonomy=zones,
     )

@@ -65,7 +65,7 @@ class Budget:
         cls,
         epsilon: object,
         epsilon_per_trip: object = None,
-        trajectories: int = 1,
+        trajectories: int | str = 1,
         *,
         rho: object = None,
         delta: object = None,
@@ -78,7 +78,7 @@ class Budget:
         Args:
             epsilon: ε for the unit; or None.
             epsilon_per_trip: ε' for each trajectory that is used; or None.
-            trajectories: c.
+            trajectories: c; or "auto".
             rho: instead of both: ρ for the unit, of which ε follows at δ (`core.zcdp`).
             delta: δ; needed with ρ.
 
@@ -94,6 +94,11 @@ class Budget:
             return cls.parse(Concentrated(parse_rho(rho), parse_delta(delta)).epsilon)
         if epsilon_per_trip is None:
             return cls.parse(epsilon)  # type: ignore[arg-type]  # it checks
+        if isinstance(trajectories, str):
+            raise ParameterError(
+                "An epsilon per trip needs a number of trips per unit: 'auto' is not known before "
+                "it is chosen. Give epsilon for the unit."
+            )
         trip = cls.parse(epsilon_per_trip).epsilon  # type: ignore[arg-type]  # it checks
         total = trip * max(1, trajectories)
         if total > LARGEST:

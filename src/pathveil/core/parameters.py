@@ -19,9 +19,11 @@ from pathveil.core.methods import (
 from pathveil.core.preparations import (
     AUTO,
     MOST,
+    MOST_TRIPS,
     Preparation,
     discovery_preparation,
     height_preparation,
+    trips_preparation,
 )
 from pathveil.core.thresholds import (
     MOST_SCALES,
@@ -68,6 +70,8 @@ class Parameters:
         max_nodes: the largest tree that the publisher is ready to hold.
         threshold_choice: how θ was asked for: "auto", "paper" or a number.
         preparations: what part of the budget is spent on choosing other parameters.
+        trips_are_open: c is to be chosen with privacy; until then it is the largest that can come
+            out.
         height_is_open: the height is to be chosen with privacy; until then it is the largest
             that can come out.
         universe_is_open: the universe is to be discovered; until then its size is 1.
@@ -93,6 +97,7 @@ class Parameters:
     preparations: tuple[Preparation, ...] = ()
     height_is_open: bool = False
     universe_is_open: bool = False
+    trips_are_open: bool = False
     time_grid: TimeGrid | None = None
     taxonomy: Taxonomy | None = None
     purpose: Purpose = EVERYTHING
@@ -109,7 +114,7 @@ class Parameters:
         universe_size: int | None,
         threshold: object = "auto",
         method: str = DEFAULT_METHOD,
-        max_trajectories_per_unit: int = 1,
+        max_trajectories_per_unit: int | str = 1,
         max_nodes: int = DEFAULT_MAX_NODES,
         delta: object = None,
         rho: object = None,
@@ -127,7 +132,8 @@ class Parameters:
             universe_size: |L| ≥ 1; None if the universe is to be discovered.
             threshold: "auto", "paper" or a whole number of trajectories.
             method: "basic", "full" or "calibrated".
-            max_trajectories_per_unit: c ≥ 1.
+            max_trajectories_per_unit: c ≥ 1, or "auto": chosen from a noisy histogram, with a share
+                of ε.
             max_nodes: refuse a run whose expected tree is larger.
             delta: δ: if the universe is to be discovered, of that; else "calibrated" adds Gaussian
                 noise, whose promise is (ε, δ).
@@ -154,9 +160,17 @@ class Parameters:
         if isinstance(height, str) and re.fullmatch("[0-9]{1,9}", height):
             height = int(height)  # as the command line has it
         height = MOST if height_is_open else _whole_number("The height", height, 1, MAX_HEIGHT)
-        contribution = _whole_number(
-            "The number of trajectories per unit", max_trajectories_per_unit, 1, 10**6
+        trips_are_open = max_trajectories_per_unit == AUTO
+        contribution = (
+            MOST_TRIPS
+            if trips_are_open
+            else _whole_number(
+                "The number of trajectories per unit", max_trajectories_per_unit, 1, 10**6
+            )
         )
+        if trips_are_open:
+            _check_open_trips(how, threshold, rho)
+            spent.append(trips_preparation(budget))
         max_nodes = _whole_number("max_nodes", max_nodes, 1, 10**12)
         size = 1 if universe_is_open else universe_size
         universe_size = _whole_number("The size of the universe", size, 1, MAX_SIZE)
@@ -185,6 +199,7 @@ class Parameters:
             preparations=tuple(spent),
             height_is_open=height_is_open,
             universe_is_open=universe_is_open,
+            trips_are_open=trips_are_open,
             time_grid=time_grid,
             taxonomy=taxonomy,
             purpose=_purpose(purpose, how),
@@ -192,6 +207,30 @@ class Parameters:
             gaussian_delta=gaussian_delta,
         )
         return parameters.settled()
+
+    def with_trips(self, chosen: int, expansion: Fraction | None) -> "Parameters":
+        """The same parameters once c has been chosen with privacy.
+
+        What the other preparations spend does not follow from c; what one unit adds to them does.
+        """
+        first, *others = self.preparations
+        parts = [replace(first, expansion=expansion)]
+        for other in others:
+            if other.delta:
+                parts.append(discovery_preparation(self.budget, chosen, other.delta))
+            else:
+                parts.append(height_preparation(self.budget, chosen))
+        return replace(
+            self,
+            max_trajectories_per_unit=chosen,
+            trips_are_open=False,
+            preparations=tuple(parts),
+        ).settled(_SPENT)
+
+    @property
+    def expansion(self) -> Fraction | None:
+        """How many trips there are for each that is used, by noisy counts; None: not known."""
+        return next((one.expansion for one in self.preparations if one.expansion), None)
 
     def with_height(self, height: int) -> "Parameters":
         """The same parameters once the height has been chosen with privacy."""
@@ -367,6 +406,17 @@ def _discovery(budget: Budget, contribution: int, delta: object, threshold: obje
         # Whether another threshold fits depends on |L|, which is not known before ε is spent.
         raise ParameterError("Discovering the universe needs the threshold 'auto'.")
     return discovery_preparation(budget, contribution, parse_delta(delta))
+
+
+def _check_open_trips(how: Method, threshold: object, rho: object) -> None:
+    if rho is not None:
+        raise ParameterError(
+            "The number of trips per unit is chosen with a share of epsilon: give epsilon and "
+            "delta instead of rho, or a number of trips."
+        )
+    if not how.has_tables and threshold != "auto":
+        # Whether another threshold fits depends on c, which is not known before ε is spent.
+        raise ParameterError("Choosing the number of trips needs the threshold 'auto'.")
 
 
 def _gaussian_delta(delta: object, how: Method) -> Fraction:

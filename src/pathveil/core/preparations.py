@@ -19,6 +19,7 @@ AUTO = "auto"
 MOST = 20
 SHARE = Fraction(1, 20)  # of ε
 DISCOVER: Final = "discover"
+TRIPS_PER_UNIT: Final = "units by their number of trips, to choose how many are used"
 DISCOVERY_SHARE = Fraction(1, 5)  # of ε
 MOST_LABELS = 4  # k: few, because the threshold grows with it
 
@@ -33,6 +34,8 @@ class Preparation:
         sensitivity: what one unit adds at most, in L1.
         rule: how the choice followed from the noisy table, in words; public.
         delta: the probability that the choice betrays that a unit is there; 0 for most.
+        expansion: how many trips there are for each that is used, by the noisy table; None if that
+            is not what was measured, or nothing stood out of its noise.
     """
 
     name: str
@@ -40,6 +43,12 @@ class Preparation:
     sensitivity: int
     rule: str
     delta: Fraction = Fraction(0)
+    expansion: Fraction | None = None
+
+    @property
+    def is_of_units(self) -> bool:
+        """Whether it counts units, before their trajectories are bounded."""
+        return self.name == TRIPS_PER_UNIT
 
     @property
     def epsilon(self) -> Fraction:
@@ -126,3 +135,73 @@ def discovery_preparation(budget: Budget, contribution: int, delta: Fraction) ->
 def discovery_threshold(epsilon: Fraction, contribution: int, delta: Fraction) -> int:
     """τ: the smallest whole number with c·k·P[c + X ≥ τ] ≤ δ."""
     return contribution + smallest_threshold(epsilon, contribution * MOST_LABELS, delta)
+
+
+# ``max_trajectories_per_unit="auto"``: how many trips of a unit are used.
+#
+# What is measured. Each unit adds 1 to one bin, that of the number of its trips, after every filter
+# (rows that can't be read or lie outside the universe, splitting, the unit itself), and before any
+# trip is dropped for being one too many. So one unit more or less changes one bin by 1: L1 is 1,
+# whatever c will be, and Laplace noise of parameter 2% of ε on every bin costs 2% of ε. (One trip
+# more or less of a unit moves it from a bin to another: L1 is 2.)
+#
+# The rule. With c trips of each unit used, the noise on every count grows with c, and the counts
+# with N(c), the number of trips that are used. Noise relative to a count, c/N(c), never falls: it
+# stays the same while every unit has c trips, and grows from there on. What a larger c buys is less
+# chance in which trips are seen, a variance of 1/N(c), and less weight on people who ride rarely.
+# So c is the edge of a bin for which c/N(c)², the product of both, is smallest: c may double where
+# that makes N(c) at least √2 times as large. Bins that do not stand out of their noise count as
+# nothing. The rule looks at noisy bins and public numbers only, in integers; any such rule would be
+# private.
+#
+# What is counted afterwards is bounded to that c from the same trips (`raw.bounding.first_trips`).
+# Given the noisy bins, c is the same for two neighbouring databases, so the tables that follow are
+# those of a bound that was given, and the budgets add up (sequential composition).
+TRIPS_SHARE = Fraction(1, 50)  # of ε
+TRIP_EDGES: Final = (1, 2, 3, 5, 8, 12, 20, 30, 50, 100)  # the largest number of each bin
+MOST_TRIPS = TRIP_EDGES[-1]  # c is no more
+MORE_EDGES: Final = (200, 400, 800, 1600, 3200, 6400)  # told apart for the expansion only
+TRIP_BINS = len(TRIP_EDGES) + len(MORE_EDGES) + 1
+_STANDS_OUT = 3  # scales of the noise
+
+
+def trips_preparation(budget: Budget) -> Preparation:
+    """What choosing c costs."""
+    return Preparation(
+        TRIPS_PER_UNIT,
+        budget.epsilon * TRIPS_SHARE,
+        1,
+        f"of {', '.join(map(str, TRIP_EDGES))} trips per unit, that number c for which c/N² is "
+        "smallest, N being how many trips are then used, by noisy counts",
+    )
+
+
+def bin_of_trips(trips: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The bin of each number of trips, which is 1 or more."""
+    return np.searchsorted((*TRIP_EDGES, *MORE_EDGES), trips).astype(np.int64)
+
+
+def trips_for(noisy: NDArray[np.int64], epsilon: Fraction) -> tuple[int, Fraction | None]:
+    """c, and how many trips there are for each that is then used, by the noisy bins.
+
+    Args:
+        noisy: int64, shape (TRIP_BINS,); units by their number of trips.
+        epsilon: the noise parameter of a bin.
+
+    Returns:
+        c; and the expansion, None if no bin stands out of the noise (c is 1 then).
+    """
+    least = -(-_STANDS_OUT * epsilon.denominator // epsilon.numerator)
+    units = [count if count >= least else 0 for count in noisy.tolist()]
+    edges = (*TRIP_EDGES, *MORE_EDGES, 2 * MORE_EDGES[-1])
+    # Twice the middle of a bin, so that it is whole.
+    twice = [low + 1 + high for low, high in zip((0, *edges[:-1]), edges, strict=True)]
+
+    def used(most: int) -> int:
+        """Twice N(c)."""
+        return sum(n * min(each, 2 * most) for n, each in zip(units, twice, strict=True))
+
+    if not sum(units):
+        return 1, None
+    chosen = max(TRIP_EDGES, key=lambda most: (Fraction(used(most) ** 2, most), -most))
+    return chosen, Fraction(used(edges[-1]), used(chosen))

@@ -1,9 +1,10 @@
-"""Settle, with noise, the parameters that are to be chosen from data: the height, the universe.
+"""Settle, with noise, the parameters that are to be chosen from data: c, the universe, the height.
 
 The rules, and why they are private, stand in `core.preparations`; here a share of ε is spent.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,12 @@ from pathveil.core.parameters import Parameters
 from pathveil.core.preparations import (
     MOST,
     MOST_LABELS,
+    TRIP_BINS,
     Preparation,
+    bin_of_trips,
     discovery_threshold,
     height_for,
+    trips_for,
 )
 from pathveil.errors import ParameterError
 from pathveil.gate.add_noise import dense_table, discrete_laplace, gathered
@@ -59,6 +63,36 @@ class LengthTable(CellTables):
     def cells(self, rows: Rows, _table: int) -> NDArray[np.int64]:
         """One cell for each that is not empty."""
         return np.minimum(np.diff(rows.offsets)[rows.not_empty], MOST) - 1
+
+
+# Spend a share of ε on how many trips units have: the gate's side of choosing c.
+#
+# The argument is in `core.preparations`. A unit is counted where its first trajectory is, once.
+
+
+def choose_trips(
+    database: Trajectories, preparation: Preparation, randomness: Randomness
+) -> tuple[int, Fraction | None]:
+    """c, and how many trips there are for each that is used. Spends the preparation's budget."""
+    (exact,) = table_counter(database).count_tables(TripsTable())
+    noisy = dense_table(gathered(exact, TRIP_BINS), preparation.noise, randomness).counts
+    return trips_for(noisy, preparation.epsilon)
+
+
+@dataclass(frozen=True)
+class TripsTable(CellTables):
+    """How many units have so many trips, in bins, as engines count it."""
+
+    @property
+    def sizes(self) -> tuple[int]:
+        """One table."""
+        return (TRIP_BINS,)
+
+    def cells(self, rows: Rows, _table: int) -> NDArray[np.int64]:
+        """One cell for each unit, by what its first trajectory says."""
+        if rows.trips is None:
+            raise ValueError("how many trips units have was not kept")
+        return bin_of_trips(rows.trips[rows.trips > 0])
 
 
 # Name the labels of an unknown universe, (ε', δ)-differentially private.
@@ -121,9 +155,10 @@ class LabelTable(CellTables):
 
 # Settle the parameters that are to be chosen from data, each with a share of ε of its own.
 #
-# First the labels, then the height, then (in `publishing`) the main measurements: they are measured
-# one after another, each may depend on what the ones before published, and their budgets add up to
-# ε (sequential composition); the δ is the discovery's alone.
+# First c, which all others are bounded by, then the labels, then the height, then (in `publishing`)
+# the main measurements: they are measured one after another, each may depend on what the ones
+# before published, and their budgets add up to ε (sequential composition); the δ is the
+# discovery's alone.
 
 
 def prepare(
@@ -142,14 +177,20 @@ def prepare(
         raise ParameterError("The parameters were chosen for another time grid.")
     if isinstance(database, BatchCounter) and not _is_long_enough(database, parameters):
         raise ParameterError("The parameters were chosen for another height.")
+    if parameters.trips_are_open != database.trips_are_open:
+        raise ParameterError("The parameters were chosen for another universe or another bound.")
     waiting = iter(parameters.preparations)
+    if parameters.trips_are_open:
+        chosen, expansion = choose_trips(database, next(waiting), randomness)
+        database = database.bounded_to(chosen)
+        parameters = parameters.with_trips(chosen, expansion)
+        waiting = iter(parameters.preparations[1:])
     if parameters.universe_is_open:
         universe = discover(database, next(waiting), randomness)
         database = _restricted(database, universe)
         parameters = parameters.with_universe_size(len(universe))
     if parameters.height_is_open:
-        chosen = choose_height(database, next(waiting), randomness)
-        parameters = parameters.with_height(chosen)
+        parameters = parameters.with_height(choose_height(database, next(waiting), randomness))
     return database, parameters
 
 

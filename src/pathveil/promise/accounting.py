@@ -15,7 +15,7 @@ from pydantic import (
 from pathveil.core.noise import Gaussian, Laplace, Noise
 from pathveil.core.parameters import Parameters
 from pathveil.core.thresholds import SubLevels
-from pathveil.promise.stability import Promise, Step, TableMap, Told
+from pathveil.promise.stability import NUMBERS, Promise, Step, TableMap, Told
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.statistics.measurement_plan import Line, MeasurementPlan, Reason
 from pathveil.times.time_grid import Kind, TimeGrid
@@ -166,6 +166,19 @@ class NoisyChoice(Part):
     epsilon: str = Field(pattern=EXACT)
     sensitivity: int = Field(ge=1, description="L1 change by one unit.")
     delta: str = Field(pattern=EXACT)
+    expansion: str | None = Field(
+        default=None,
+        pattern=POSITIVE,
+        description="How many trips there are for each that is used, by noisy counts; absent: not "
+        "what was measured.",
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_no_expansion(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        if self.expansion is None:
+            values.pop("expansion")
+        return values
 
 
 class Accounting(Part):
@@ -189,7 +202,7 @@ class Accounting(Part):
     @classmethod
     def of(cls, promise: Promise, parameters: Parameters, *, leans: bool = False) -> "Accounting":
         """The lines of a promise; ``leans``: on an earlier release of the series."""
-        distance, plan = promise.distance, parameters.planned
+        plan = parameters.planned
         return cls(
             composition=_COMPOSITION_IN_RHO if promise.rho(1) else _COMPOSITION,
             post_processing=parameters.how.post_processing + (_LEANING if leans else ""),
@@ -200,10 +213,10 @@ class Accounting(Part):
             budget=[
                 BudgetLine(
                     measurement=f"{_NOISY}{table.name}",
-                    epsilon=None if table.in_rho else str(table.map(distance)),
-                    rho=str(table.rho(distance)) if table.in_rho else None,
-                    sensitivity=table.sensitivity(distance),
-                    squared_l2=table.squared_sensitivity(distance),
+                    epsilon=None if table.in_rho else str(table.map(promise.pieces(table))),
+                    rho=str(table.rho(promise.pieces(table))) if table.in_rho else None,
+                    sensitivity=table.sensitivity(promise.pieces(table)),
+                    squared_l2=table.squared_sensitivity(promise.pieces(table)),
                     depends_on=table.depends_on,
                     cap=table.cap,
                 )
@@ -216,6 +229,7 @@ class Accounting(Part):
                     epsilon=str(one.budget),
                     sensitivity=one.sensitivity,
                     delta=str(one.delta),
+                    expansion=None if one.expansion is None else str(one.expansion),
                 )
                 for one in parameters.preparations
             ],
@@ -230,7 +244,8 @@ class Accounting(Part):
         tables = []
         for line in self.budget:
             name = line.measurement.removeprefix(_NOISY)
-            l1, squared_l2 = line.sensitivity // used, line.squared // used**2
+            each = 1 if line.depends_on == NUMBERS else used
+            l1, squared_l2 = line.sensitivity // each, line.squared // each**2
             delta = deltas.get(name, Fraction())
             tables.append(
                 TableMap(name, line.depends_on, line.noise, l1, squared_l2, delta, line.cap)

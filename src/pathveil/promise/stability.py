@@ -41,6 +41,7 @@ CANDIDATES = "the trajectories, in cells of candidates only, which noisy visits 
 SURVIVORS = "the trajectories that the noisy level above leads to"
 LABELS = "the labels of the trajectories, before any is public"
 LENGTHS = "the lengths of the trajectories"
+NUMBERS = "how many trajectories each unit has, before any is left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,10 @@ class TableMap:
         squared_l2: what it adds at most in L2, squared: whole, so that nothing is rounded.
         delta: the probability of the event that its ε does not cover.
         cap: how much of a trajectory counts; None if there is nothing to cap.
+
+    A table of units, by how many trajectories each has, sees what is there before bounding: one
+    unit changes it by l1 however large c is. A unit with one trajectory more or less is in another
+    cell, as if it were exchanged: twice l1.
     """
 
     name: str
@@ -93,8 +98,13 @@ class TableMap:
         """The same in L2, squared: all of them may add to the same cells."""
         return self.squared_l2 * d_in**2
 
+    @property
+    def is_of_units(self) -> bool:
+        """Whether it counts units, and not their trajectories."""
+        return self.depends_on == NUMBERS
+
     def map(self, d_in: int) -> Fraction:
-        """The ε that it costs if so many trajectories differ.
+        """The ε that it costs if so many trajectories (or units, if it counts those) differ.
 
         Raises:
             TypeError: if its noise is Gaussian: that costs no ε without a δ.
@@ -124,12 +134,14 @@ class Promise:
         steps: from the data to the trajectories that are counted.
         tables: what is measured of them, one after another.
         told: the (ε, δ) that was asked for, if noise may be Gaussian; None: a promise in ε alone.
+        units: how many units differ: 1, or 2 if one is exchanged for another.
     """
 
     difference: str
     steps: tuple[Step, ...]
     tables: tuple[TableMap, ...]
     told: "Told | None" = None
+    units: int = 1
 
     @property
     def distance(self) -> int:
@@ -148,7 +160,11 @@ class Promise:
     def pure(self, d_in: int) -> Fraction:
         """The ε of so many of them in the tables that are told in ε."""
         tables = (table for table in self.tables if not table.in_rho)
-        return sum((table.map(self.distance * d_in) for table in tables), Fraction())
+        return sum((table.map(self.pieces(table) * d_in) for table in tables), Fraction())
+
+    def pieces(self, table: TableMap) -> int:
+        """How much of what a table counts, trajectories or units, one such difference changes."""
+        return self.units if table.is_of_units else self.distance
 
     def rho(self, d_in: int) -> Fraction:
         """The ρ of so many of them together: it grows with the square of their number."""
@@ -188,7 +204,7 @@ class Promise:
             replace(step, stability=stability) if step.name == BOUNDING else step
             for step in self.steps
         )
-        return replace(self, difference=f"one trajectory of {whose}", steps=steps)
+        return replace(self, difference=f"one trajectory of {whose}", steps=steps, units=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +279,8 @@ def _table(line: Measurement | Preparation, most: int) -> TableMap:
     if isinstance(line, Preparation):
         delta = line.delta
         sees = LABELS if delta else LENGTHS
+        if line.is_of_units:
+            return TableMap(line.name, NUMBERS, line.noise, line.sensitivity, line.sensitivity**2)
     elif isinstance(line, Line):
         squared_l2, cap = line.squared_l2 // most**2, line.cap
         sees = CANDIDATES if line.statistic.of_candidates else EVERYTHING

@@ -83,6 +83,8 @@ class BoundedTrajectories:
             time in seconds. None unless asked for.
         past_the_grid: how many visits were cut off because the time grid ended before them.
         merged_forms: in how many further forms the units' ids are written.
+        trips: int32, shape (n,); of a unit's first trajectory, how many the unit has, those that
+            were dropped too; of its k-th further one −k. None unless c is still to be chosen.
     """
 
     offsets: NDArray[np.int64]
@@ -92,10 +94,15 @@ class BoundedTrajectories:
     past_the_grid: int = 0
     repeats: int = 0
     merged_forms: int = 0
+    trips: NDArray[np.int32] | None = None
 
 
 def bound_contributions(
-    visits: Visits, max_trajectories_per_unit: int, *, timed: bool = False
+    visits: Visits,
+    max_trajectories_per_unit: int,
+    *,
+    timed: bool = False,
+    is_open: bool = False,
 ) -> BoundedTrajectories:
     """Group visits into trajectories and keep the first c of each unit.
 
@@ -103,13 +110,14 @@ def bound_contributions(
         visits: the visits of all units.
         max_trajectories_per_unit: c.
         timed: whether the visits' times are wanted too.
+        is_open: whether a smaller c may still be chosen, so that trips have to be told apart.
 
     Returns:
         The trajectories of the first unit (by code), then of the second, and so on.
     """
     starts, rows = rows_by_code(visits.unit, visits.units)
     location = visits.location[rows]
-    offsets, codes, instants, over = _arrange(
+    offsets, codes, instants, trips, over = _arrange(
         starts,
         _grouped(visits.trajectory, rows, np.int32),
         _grouped(visits.integer, rows, np.int64),
@@ -120,7 +128,12 @@ def bound_contributions(
         timed,
     )
     return BoundedTrajectories(
-        offsets, codes, over, instants if timed else None, merged_forms=visits.merged_forms
+        offsets,
+        codes,
+        over,
+        instants if timed else None,
+        merged_forms=visits.merged_forms,
+        trips=trips if is_open else None,
     )
 
 
@@ -142,7 +155,27 @@ def join(parts: Sequence[BoundedTrajectories]) -> BoundedTrajectories:
         repeats=sum(part.repeats for part in parts),
         past_the_grid=sum(part.past_the_grid for part in parts),
         merged_forms=sum(part.merged_forms for part in parts),
+        trips=_joined_trips(parts),
     )
+
+
+def _joined_trips(parts: Sequence[BoundedTrajectories]) -> NDArray[np.int32] | None:
+    trips = [part.trips for part in parts if part.trips is not None]
+    return np.concatenate(trips) if trips else None
+
+
+def first_trips(
+    offsets: NDArray[np.int64], codes: NDArray[Any], trips: NDArray[np.int32], most: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Of each unit the first ``most`` of its bounded trajectories, by what `trips` says of them.
+
+    One is kept or dropped by its own place among those of its unit; so what a unit contributes is
+    still a function of its own rows, and is at most ``most`` trajectories.
+    """
+    is_kept = trips > -most
+    lengths = np.diff(offsets)
+    kept = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths[is_kept])))
+    return kept, codes[np.repeat(is_kept, lengths)]
 
 
 @njit(cache=True, nogil=True)
@@ -182,11 +215,12 @@ def _arrange(
     location: NDArray[np.int32],
     cap: int,
     timed: bool,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], int]:
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], int]:
     """Sort each unit's visits and write out its first ``cap`` trajectories."""
     offsets = np.empty(len(location) + 1, dtype=np.int64)
     codes = np.empty(len(location), dtype=np.int32)
     instants = np.empty(len(location) if timed else 0, dtype=np.int64)
+    trips = np.empty(len(location), dtype=np.int32)
     offsets[0] = 0
     written = trajectories = over = 0
     longest = 0
@@ -207,22 +241,25 @@ def _arrange(
             )  # fmt: skip
         if not in_order:
             _sort(mine, spare, size, trajectory, integer, rest, tie)
-        seen = 0
+        seen, first = 0, trajectories
         for i in range(size):
             if i == 0 or trajectory[mine[i]] != trajectory[mine[i - 1]]:
                 seen += 1
                 trajectories += seen <= cap
             if seen <= cap:
+                trips[trajectories - 1] = 1 - seen
                 codes[written] = location[mine[i]]
                 if timed:
                     instants[written] = integer[mine[i]]
                 written += 1
                 offsets[trajectories] = written
+        trips[first : first + min(seen, 1)] = seen
         over += max(seen - cap, 0)
     return (
         offsets[: trajectories + 1].copy(),
         codes[:written].copy(),
         instants[:written].copy() if timed else instants,
+        trips[:trajectories].copy(),
         over,
     )
 

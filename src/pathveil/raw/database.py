@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pathveil.core.paths import Paths
+from pathveil.core.preparations import AUTO, MOST_TRIPS
 from pathveil.errors import InputError, ParameterError
+from pathveil.raw.bounding import first_trips
 from pathveil.times.time_grid import TimeGrid, check_pairs
 from pathveil.universe.universe import Universe
 
@@ -26,6 +28,8 @@ class TrajectoryDatabase:
             have contributed. The sensitivity of every count follows it.
         time_grid: the public time grid; None if the visits have no times.
         rules: the public rules by which rows became trajectories, in words.
+        trips: how many trajectories units have (`BoundedTrajectories`), as long as c is to be
+            chosen with privacy; else None.
     """
 
     offsets: NDArray[np.int64]
@@ -34,6 +38,7 @@ class TrajectoryDatabase:
     max_trajectories_per_unit: int = 1
     time_grid: TimeGrid | None = None
     rules: tuple[str, ...] = ()
+    trips: NDArray[np.int32] | None = None
 
     @classmethod
     def from_sequences(
@@ -88,6 +93,18 @@ class TrajectoryDatabase:
         )
 
     @property
+    def trips_are_open(self) -> bool:
+        """Whether c is still to be chosen."""
+        return self.trips is not None
+
+    def bounded_to(self, most: int) -> "TrajectoryDatabase":
+        """Of each unit at most so many trajectories, once c has been chosen with privacy."""
+        if self.trips is None:
+            raise ValueError("c was given")
+        offsets, codes = first_trips(self.offsets, self.codes, self.trips, most)
+        return TrajectoryDatabase(offsets, codes, self.universe, most, self.time_grid, self.rules)
+
+    @property
     def pairs(self) -> int:
         """The number of codes: |L|, or |L|·|T| with a time grid. Public."""
         return check_pairs(len(self.universe), self.time_grid)
@@ -114,7 +131,12 @@ class TrajectoryDatabase:
         return Paths(self.offsets, codes, np.ones(len(self), dtype=np.int64))
 
 
-def check_max_trajectories(value: int) -> int:
+def most_trajectories(value: int | str) -> int:
+    """How many trajectories of a unit are read: c, or the most that it can be if it is "auto"."""
+    return MOST_TRIPS if value == AUTO else check_max_trajectories(value)
+
+
+def check_max_trajectories(value: int | str) -> int:
     """Validate c, the number of trajectories that one unit may contribute."""
     if (
         isinstance(value, bool)
@@ -122,7 +144,8 @@ def check_max_trajectories(value: int) -> int:
         or not 1 <= value <= 10**6
     ):
         raise ParameterError(
-            "The number of trajectories per unit must be a whole number from 1 to 1,000,000."
+            "The number of trajectories per unit must be a whole number from 1 to 1,000,000, or "
+            "'auto'."
         )
     return int(value)
 

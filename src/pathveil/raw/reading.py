@@ -134,13 +134,16 @@ def read(
         )
     # How many pairs a private universe makes is nobody's business: it is not checked.
     wrap = TrajectoryDatabase.from_arrays if locations is plan.universe else TrajectoryDatabase
-    return wrap(
-        bounded.offsets,
-        bounded.codes,
-        locations,
-        max_trajectories_per_unit=plan.max_trajectories_per_unit,
-        rules=tuple(plan.rules.sentences()),
-        time_grid=plan.time_grid,
+    return replace(
+        wrap(
+            bounded.offsets,
+            bounded.codes,
+            locations,
+            max_trajectories_per_unit=plan.max_trajectories_per_unit,
+            rules=tuple(plan.rules.sentences()),
+            time_grid=plan.time_grid,
+        ),
+        trips=bounded.trips,
     )
 
 

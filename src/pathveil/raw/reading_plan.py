@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields, replace
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from pathveil.core.preparations import DISCOVER
+from pathveil.core.preparations import AUTO, DISCOVER
 from pathveil.errors import ParameterError, did_you_mean
-from pathveil.raw.database import check_max_trajectories
+from pathveil.raw.database import most_trajectories
 from pathveil.raw.sources.columns import Columns, check_points, choose_columns
 from pathveil.raw.sources.lake_tables import check_snapshot
 from pathveil.raw.sources.notation import Writing
@@ -56,7 +56,8 @@ class Reading:
         time: the column of times, if the visits are to have times: ISO 8601 dates and times. It
             is the order column too. `pathveil.raw.visit_times` says what becomes of each.
         time_grid: the public slots that times are put into; its time zone is the one that holds.
-        max_trajectories_per_unit: c, the number of trajectories that a unit may contribute.
+        max_trajectories_per_unit: c, the number of trajectories that a unit may contribute; or
+            "auto": chosen from a noisy histogram, with a share of ε (`core.preparations`).
         keep: which trajectories of a unit with more than c are used: its "first", or a random
             "sample" (`pathveil.raw.sampling`).
         keep_seed: fixes that sample, 64 bits, if it is to be drawn again; None takes a fresh one
@@ -93,7 +94,7 @@ class Reading:
     repeats: str = "auto"
     time: str | None = None
     time_grid: TimeGrid | None = None
-    max_trajectories_per_unit: int = 1
+    max_trajectories_per_unit: int | str = 1
     keep: str = "first"
     keep_seed: int | None = None
     unit_text: str = "normal"
@@ -112,7 +113,7 @@ class Reading:
         TimeFormat.parse(self.time_format)
         _check_seed(self.keep_seed)
         check_snapshot(self.snapshot)
-        check_max_trajectories(self.max_trajectories_per_unit)
+        most_trajectories(self.max_trajectories_per_unit)
         self.rules(by_point=False)
         if self.protect == TRIP and self.max_trajectories_per_unit != 1:
             raise ParameterError(
@@ -218,9 +219,10 @@ class ReadingPlan:
         universe: the public universe, or "discover".
         rules: how a unit's visits become trajectories.
         time_grid: the public slots of time; None if the visits have no times.
-        max_trajectories_per_unit: c.
+        max_trajectories_per_unit: c, or the most that it can be.
         seed: of the sample of a unit's trajectories; None for a fresh one.
         inspection: who looks on, in a rehearsal; else None.
+        trips_are_open: whether c is yet to be chosen with privacy.
     """
 
     columns: Columns
@@ -231,6 +233,7 @@ class ReadingPlan:
     max_trajectories_per_unit: int
     seed: int | None
     inspection: "Inspection | None" = None
+    trips_are_open: bool = False
 
     def pieces(self, source: Source) -> Iterator[Callable[[], RawRows]]:
         """The rows of a source, piece by piece."""
@@ -257,8 +260,9 @@ class ReadingPlan:
             universe=universe,
             rules=reading.rules(by_point=columns.latitude is not None),
             time_grid=reading.time_grid,
-            max_trajectories_per_unit=int(reading.max_trajectories_per_unit),
+            max_trajectories_per_unit=most_trajectories(reading.max_trajectories_per_unit),
             seed=reading.keep_seed,
+            trips_are_open=reading.max_trajectories_per_unit == AUTO,
         )
 
 

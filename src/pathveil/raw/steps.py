@@ -40,6 +40,7 @@ class VisitSteps:
         seed: of the sample of a unit's trajectories.
         inspection: who looks on, in a rehearsal; else None.
         is_open: whether the universe is yet to be discovered, so that even its size is private.
+        trips_are_open: whether c is yet to be chosen with privacy.
     """
 
     locator: Locator | None
@@ -49,6 +50,7 @@ class VisitSteps:
     seed: int
     inspection: "Inspection | None" = None
     is_open: bool = False
+    trips_are_open: bool = False
 
     @classmethod
     def of(cls, plan: ReadingPlan) -> "VisitSteps":
@@ -61,7 +63,8 @@ class VisitSteps:
         seed = fresh_seed() if plan.seed is None else plan.seed
         cap = plan.max_trajectories_per_unit
         is_open = isinstance(plan.universe, str) or is_observed(plan.universe)
-        return cls(locator, times, plan.rules, cap, seed, plan.inspection, is_open)
+        looks_on = plan.inspection
+        return cls(locator, times, plan.rules, cap, seed, looks_on, is_open, plan.trips_are_open)
 
     @property
     def is_sample(self) -> bool:
@@ -104,7 +107,10 @@ class VisitSteps:
         if self.is_sample:
             visits = in_random_order(visits, self.seed)
         bounded = bound_contributions(
-            visits, self.max_trajectories_per_unit, timed=self.times is not None
+            visits,
+            self.max_trajectories_per_unit,
+            timed=self.times is not None,
+            is_open=self.trips_are_open,
         )
         if self.rules.collapse_repeats:
             bounded = collapse_repeats(bounded)

@@ -289,6 +289,7 @@ def _parameters(
                     choice.sensitivity,
                     choice.rule,
                     Fraction(choice.delta),
+                    None if choice.expansion is None else Fraction(choice.expansion),
                 )
                 for choice in certificate.accounting.choices
             ),

@@ -134,6 +134,8 @@ class Rows:
         position: int32, shape (size + 2,); location code → position among the candidates, or how
             many there are; −1 stays −1. None if the codes are such positions.
         kept: what `latest` found last; whoever makes the same rows again may hand it on.
+        trips: int32, shape (rows,); how many trajectories units have (`raw.bounding`), as long as
+            that bound is to be chosen; else None.
     """
 
     offsets: NDArray[np.int64]
@@ -142,6 +144,7 @@ class Rows:
     slots: NDArray[np.int32] | None = None
     position: NDArray[np.int32] | None = None
     kept: dict[object, Any] = field(default_factory=dict)
+    trips: NDArray[np.int32] | None = None
     _known: dict[object, Any] = field(default_factory=dict)
     _locks: dict[object, Any] = field(default_factory=dict)
     _lock: Any = field(default_factory=RLock)
@@ -165,6 +168,7 @@ class Rows:
             None if self.slots is None else self.slots[begin:end],
             self.position,
             kept,
+            None if self.trips is None else self.trips[first:last],
         )
 
     @cached_property

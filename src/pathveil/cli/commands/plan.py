@@ -74,6 +74,11 @@ def _open_choices(parameters: "Parameters") -> list[str]:
         f"From ε, {one.budget} goes to {one.name} (noise ± {one.noise.deviation:,.1f}): {one.rule}."
         for one in parameters.preparations
     ]
+    if parameters.trips_are_open:
+        said.append(
+            "How many trips of a unit are used is not chosen yet; all of this is for the most, "
+            f"{parameters.max_trajectories_per_unit}."
+        )
     if parameters.height_is_open:
         said.append(
             f"The height is not chosen yet; all of this is for the largest, {parameters.height}."
@@ -267,7 +272,7 @@ def plan(
     universe: planning.UniverseFile = None,
     universe_size: planning.UniverseSize = None,
     taxonomy: shared.Taxonomy = None,
-    max_trajectories_per_unit: shared.MaxTrajectories = 1,
+    max_trajectories_per_unit: shared.MaxTrajectories = "1",
     protect: trips.Protect = "person",
     purpose: shared.Purpose = shared.DEFAULT_PURPOSE,
     method: shared.Method = shared.DEFAULT_METHOD,
@@ -314,14 +319,18 @@ def plan(
 
     unit = check_protect(protect)
     budget = Budget.choose(
-        epsilon, epsilon_per_trip, max_trajectories_per_unit, rho=rho, delta=delta
+        epsilon,
+        epsilon_per_trip,
+        shared.trips_of(max_trajectories_per_unit),
+        rho=rho,
+        delta=delta,
     )
     choose = partial(
         planning.planned_parameters,
         height=height,
         universe=universe,
         universe_size=universe_size,
-        max_trajectories_per_unit=max_trajectories_per_unit,
+        max_trajectories_per_unit=shared.trips_of(max_trajectories_per_unit),
         method=method,
         threshold=threshold,
         max_nodes=max_nodes,

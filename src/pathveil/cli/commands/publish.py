@@ -72,7 +72,7 @@ def publish(
     taxonomy: shared.Taxonomy = None,
     options: reading.ReadingOptions,
     time_grid: trips.GridText = None,
-    max_trajectories_per_unit: shared.MaxTrajectories = 1,
+    max_trajectories_per_unit: shared.MaxTrajectories = "1",
     charging: LedgerOptions,
     counting: engines.EngineOptions,
     telling: about.AboutOptions,
@@ -139,8 +139,8 @@ def publish(
     With times: `--time-column tapped_at --time-grid 1h --time-zone America/Montreal` instead of
     the order column.
 
-    People with many trips: `--trajectory-column trip -c 10 --keep sample`, and `--epsilon-per-trip
-    0.1` if ε is to be given for each that is used (docs/people.md).
+    People with many trips: `--trajectory-column trip --trips auto --keep sample`; or `--trips 10`,
+    with `--epsilon-per-trip 0.1` if ε is to be given for each that is used (docs/people.md).
 
     Who publishes what: `--title "Taps of March" --publisher "City Transit" --licence CC-BY-4.0`, or
     all of it in a file (`--about about.toml`).
@@ -183,7 +183,7 @@ def publish(
     else:  # charged before the file is opened, be it only to see what kind of file it is
         check_named(source, options.query, options.table)
     grid = trips.grid_for(options.time_column, time_grid, options.time_zone)
-    read_by = options.reading(grid, max_trajectories_per_unit)
+    read_by = options.reading(grid, shared.trips_of(max_trajectories_per_unit))
     owner = signing.signer_for(sign_key, signer)
     locations: Universe | Literal["discover"]
     locations = DISCOVER if universe == DISCOVER else read_universe(universe)
@@ -262,10 +262,11 @@ def _say_choices(request: "Request") -> None:
     parameters = request.parameters
     height = AUTO if parameters.height_is_open else parameters.height
     method = method_words(parameters.method, height, parameters.purpose)
+    most = AUTO if parameters.trips_are_open else parameters.max_trajectories_per_unit
     known = "unknown" if parameters.universe_is_open else f"{parameters.universe_size:,}"
     say_step(
         f"Public choices: ε = {parameters.budget}, method {method}, "
-        f"|L| = {known}, c = {parameters.max_trajectories_per_unit}; "
+        f"|L| = {known}, c = {most}; "
         f"{request.engine.needs(request.source, parameters)}."
     )
     if request.protect != PERSON:  # always said: who reads an ε takes it for a person's

@@ -49,7 +49,7 @@ def reproduce(
     trajectory_column: shared.TrajectoryColumn = None,
     order_column: shared.OrderColumn = None,
     location_column: shared.LocationColumn = None,
-    max_trajectories_per_unit: shared.MaxTrajectories = 1,
+    max_trajectories_per_unit: shared.MaxTrajectories = "1",
     data: Annotated[
         Path | None,
         typer.Option(
@@ -127,6 +127,7 @@ def reproduce(
     import os
 
     from pathveil.cli.console import progress
+    from pathveil.raw.database import check_max_trajectories
     from pathveil.trials.evaluation.internal import refuse_bundle
     from pathveil.trials.reproduction.datasets import Columns
     from pathveil.trials.reproduction.plan import Plan
@@ -134,9 +135,8 @@ def reproduce(
 
     refuse_bundle(out)
     plan = Plan.of(method=method, runs=runs, queries=queries, quick=quick)
-    columns = Columns(
-        unit_column, trajectory_column, order_column, location_column, max_trajectories_per_unit
-    )
+    most = check_max_trajectories(shared.trips_of(max_trajectories_per_unit))
+    columns = Columns(unit_column, trajectory_column, order_column, location_column, most)
     source = _find(dataset, data, universe, columns, riders=riders, stops=stops, seed=seed)
     with progress("Reproducing", total=1) as done:
         result = run(

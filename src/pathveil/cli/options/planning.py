@@ -58,7 +58,7 @@ def planned_parameters(
     height: int | str | None,
     universe: str | None,
     universe_size: int | None,
-    max_trajectories_per_unit: int,
+    max_trajectories_per_unit: int | str,
     method: str,
     threshold: str,
     max_nodes: int,

@@ -48,7 +48,7 @@ class ReadingOptions:
     snapshot: shared.Snapshot = None
 
     def reading(
-        self, time_grid: "TimeGrid | None", max_trajectories_per_unit: int = 1
+        self, time_grid: "TimeGrid | None", max_trajectories_per_unit: int | str = 1
     ) -> "Reading":
         """The value that all the rest of the program reads by.
 

@@ -103,14 +103,33 @@ TimeZone: TypeAlias = Annotated[
     ),
 ]
 MaxTrajectories: TypeAlias = Annotated[
-    int,
+    str,
     typer.Option(
+        "--trips",
         "--max-trajectories-per-unit",
         "-c",
-        help="Use at most this many trajectories of each unit. The noise grows with it.",
+        metavar="N|auto",
+        help="Use at most this many trajectories of each unit; the noise grows with it. 'auto' "
+        "spends a fiftieth of ε on choosing it, from noisy counts of how many trips people make.",
+        autocompletion=completion.one_of(completion.HEIGHTS),
         rich_help_panel=_PRIVACY,
     ),
 ]
+
+
+def trips_of(text: str) -> int | str:
+    """C as it was typed: a number, or 'auto'.
+
+    Raises:
+        ParameterError: if it is neither.
+    """
+    from pathveil.raw.database import check_max_trajectories
+
+    if text == "auto":
+        return text
+    return check_max_trajectories(int(text) if text.isascii() and text.isdigit() else text)
+
+
 Epsilon: TypeAlias = Annotated[
     str | None,
     typer.Option(

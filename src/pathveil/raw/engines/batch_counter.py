@@ -56,6 +56,17 @@ class BatchCounter(ABC):
         return self._plan.max_trajectories_per_unit
 
     @property
+    def trips_are_open(self) -> bool:
+        """Whether c is still to be chosen."""
+        return self._plan.trips_are_open
+
+    def bounded_to(self, most: int) -> Self:
+        """From now on see at most so many trajectories of a unit: c was chosen with privacy."""
+        self._plan = replace(self._plan, max_trajectories_per_unit=most, trips_are_open=False)
+        self._view = replace(self._view, most=most)
+        return self
+
+    @property
     def time_grid(self) -> TimeGrid | None:
         """The public time grid; None if the visits have no times."""
         return self._plan.time_grid

@@ -15,14 +15,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.raw.bounding import BoundedTrajectories
+from pathveil.raw.bounding import BoundedTrajectories, first_trips
 from pathveil.raw.engines.memory_counter import rows_of
 from pathveil.raw.engines.protocol import Cells
 from pathveil.raw.observed import recoded
 from pathveil.statistics.statistic import Rows
 
 MOST_VISITS = 1 << 19  # of a batch, about, if it has more than one trajectory
-_HEADER: Final = 2  # whole numbers of 8 bytes: how many trajectories, how many bytes a code has
+# Whole numbers of 8 bytes: how many trajectories, how many bytes a code has, and how many numbers
+# there are behind the codes (`BoundedTrajectories.trips`): one of each trajectory, or none.
+_HEADER: Final = 3
 
 
 def packed(bounded: BoundedTrajectories, height: int | None) -> Iterator[bytes]:
@@ -38,8 +40,11 @@ def packed(bounded: BoundedTrajectories, height: int | None) -> Iterator[bytes]:
     for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         lengths = np.diff(offsets[first : last + 1]).astype("<i4")
         part = codes[offsets[first] : offsets[last]]
-        header = np.array([last - first, part.itemsize], dtype="<i8")
-        yield b"".join((header.tobytes(), lengths.tobytes(), part.tobytes()))
+        trips = b""
+        if bounded.trips is not None:
+            trips = bounded.trips[first:last].astype("<i4").tobytes()
+        header = np.array([last - first, part.itemsize, len(trips) // 4], dtype="<i8")
+        yield b"".join((header.tobytes(), lengths.tobytes(), part.tobytes(), trips))
 
 
 def unpacked(pack: bytes | memoryview) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
@@ -48,15 +53,22 @@ def unpacked(pack: bytes | memoryview) -> tuple[NDArray[np.int64], NDArray[np.in
     Raises:
         RuntimeError: if it is not whole.
     """
-    rows, size = np.frombuffer(pack, "<i8", _HEADER).tolist()
+    rows, size, trips = np.frombuffer(pack, "<i8", _HEADER).tolist()
     start = _HEADER * 8
     lengths = np.frombuffer(pack, "<i4", rows, offset=start)
     offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)))
     start += lengths.nbytes
-    if len(pack) != start + size * int(offsets[-1]):
+    visits = int(offsets[-1])
+    if len(pack) != start + size * visits + 4 * trips or trips not in (0, rows):
         raise RuntimeError("a batch of trajectories is not whole")
     # A copy: compiled code would be compiled once more for what can't be written.
-    return offsets, np.frombuffer(pack, f"<i{size}", offset=start).copy()
+    return offsets, np.frombuffer(pack, f"<i{size}", visits, offset=start).copy()
+
+
+def unpacked_trips(pack: bytes | memoryview) -> NDArray[np.int32] | None:
+    """How many trajectories the units of a whole batch have; None if that is not kept."""
+    trips = int(np.frombuffer(pack, "<i8", _HEADER)[2])
+    return np.frombuffer(pack[len(pack) - 4 * trips :], "<i4").copy() if trips else None
 
 
 def _cut(
@@ -79,12 +91,14 @@ class View:
         is_timed: whether they are pairs of a slot and a location.
         named: which locations are left, in their new order, once they were discovered.
         candidates: from which they are seen, once these were chosen.
+        most: c, once it was chosen with privacy; until then, and if it was given, None.
     """
 
     size: int
     is_timed: bool
     named: NDArray[np.int64] | None = None
     candidates: NDArray[np.int64] | None = None
+    most: int | None = None
 
     def among(self, candidates: NDArray[np.int64]) -> "View":
         """The same, from some candidates."""
@@ -93,11 +107,16 @@ class View:
     def rows(self, pack: bytes | memoryview) -> Rows:
         """The trajectories of a batch."""
         offsets, codes = unpacked(pack)
+        trips = unpacked_trips(pack)
+        if self.most is not None and trips is not None:
+            offsets, codes = first_trips(offsets, codes, trips, self.most)
+            trips = None
         size = self.size
         if self.named is not None:
             offsets, codes = recoded(offsets, codes, size, self.named)
             size = len(self.named)
         rows = rows_of(offsets, codes, size, is_timed=self.is_timed)
+        rows = rows if trips is None else replace(rows, trips=trips)
         return rows if self.candidates is None else rows.among(self.candidates)
 
 

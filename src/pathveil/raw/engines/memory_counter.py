@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -223,7 +223,8 @@ class MemoryTables:
         """All of a database."""
         is_timed = database.time_grid is not None
         size = len(database.universe)
-        return cls(rows_of(database.offsets, database.codes, size, is_timed=is_timed))
+        rows = rows_of(database.offsets, database.codes, size, is_timed=is_timed)
+        return cls(rows if database.trips is None else replace(rows, trips=database.trips))
 
     def among(self, candidates: NDArray[np.int64]) -> "MemoryTables":
         """The same trajectories, seen from some candidates."""

@@ -14,6 +14,7 @@ from pathveil.core.acceptance import Acceptance
 from pathveil.core.budget import Budget
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
+from pathveil.core.preparations import AUTO as AUTO_TRIPS
 from pathveil.core.preparations import DISCOVER
 from pathveil.errors import ParameterError
 from pathveil.raw.engines.engine import AUTO, Engine, Trajectories, is_read
@@ -145,16 +146,20 @@ class Request:
             yield opened
 
 
-def _facts(source: Any, universe: object, reading: Reading | None) -> tuple[int | None, int, Any]:
-    """What the parameters need to know before anything is read: |L| (None: open), c, the grid."""
+def _facts(
+    source: Any, universe: object, reading: Reading | None
+) -> tuple[int | None, int | str, Any]:
+    """What the parameters need to know before reading: |L| (None: open), c (or auto), the grid."""
     if is_read(source):
         if universe is not None or reading is not None:
             raise ParameterError("These trajectories are read already: leave the columns out.")
         size = None if is_observed(source.universe) else len(source.universe)
-        return size, source.max_trajectories_per_unit, source.time_grid
+        cap = AUTO_TRIPS if source.trips_are_open else source.max_trajectories_per_unit
+        return size, cap, source.time_grid
     if reading is None or (universe != DISCOVER and not isinstance(universe, Universe)):
         raise ParameterError(
             "Give a TrajectoryDatabase; or where the data is, with universe=… and unit=…."
         )
     size = len(universe) if isinstance(universe, Universe) else None
-    return size, int(reading.max_trajectories_per_unit), reading.time_grid
+    cap = reading.max_trajectories_per_unit
+    return size, cap if isinstance(cap, str) else int(cap), reading.time_grid
