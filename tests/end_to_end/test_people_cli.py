@@ -285,3 +285,29 @@ def test_the_text_of_units_is_checked_before_anything_is_read(refuses, folder):
     (folder / "taps.csv").write_text("card,seq,stop\n1,1,A\n")
     command = ["publish", "taps.csv", *VISITS, *STOPS, "--epsilon", "1", "--height", "1"]
     refuses(*command, "--out", "out", "--unit-text", "loose", says="'normal' or as 'exact'")
+
+
+@pytest.mark.usefixtures("taps")
+def test_the_number_of_trips_is_chosen_and_counts_are_read_as_all_trips(pathveil, refuses):
+    choices = ["--epsilon", "8", "--trips", "auto", "--keep", "sample"]
+    result = pathveil(*PUBLISH, *STOPS, *choices, "--json")
+    assert result.code == 0, result
+    # Six trips of everybody are in the bin of 6 to 8, and all of them are used.
+    assert result.json()["max_trajectories_per_unit"] == 8
+    assert result.json()["of_all_trips"] == result.json()["released_trajectories"]
+    release = read_release("out")
+    assert release.certificate.adds_up()
+    assert release.certificate.accounting.choices[0].epsilon == "4/25"
+    told = " ".join(pathveil("explain", "out").out.split())
+    assert "Counts are of at most 8 trips of each unit. By noisy counts there are 1 trips" in told
+    counted = pathveil("count", "out", "C", "--json").json()
+    assert counted["of_all_trips"] == counted["count"]
+    assert "of at most 8 trips" in " ".join(pathveil("count", "out", "C").out.split())
+    assert "of at most 8 trips" in " ".join(pathveil("flows", "out", "--all").out.split())
+    asked = ["evaluate", "taps.csv", "out", *COLUMNS, "--queries", "40", "--all-trips", "--json"]
+    assert pathveil(*asked).json()["all_trips"] is True
+    planned = pathveil("plan", "--universe-size", "9", "--epsilon", "1", "--trips", "auto").out
+    assert "is not chosen yet" in " ".join(planned.split())
+    shutil.rmtree("out")
+    refuses(*PUBLISH, *STOPS, "--epsilon-per-trip", "1", "--trips", "auto", says="needs a number")
+    refuses(*PUBLISH, *STOPS, "--epsilon", "1", "--trips", "most", says="or 'auto'")

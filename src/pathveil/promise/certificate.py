@@ -244,6 +244,12 @@ class Certificate(Part):
         return Fraction(self.privacy_loss.privacy_parameters.delta) - discovered
 
     @property
+    def expansion(self) -> Fraction | None:
+        """How many trips there are for each that is used, by noisy counts; None: not known."""
+        told = (choice.expansion for choice in self.accounting.choices)
+        return next((Fraction(text) for text in told if text), None)
+
+    @property
     def protect(self) -> Protect:
         """Who is protected as one."""
         return protected_by(self.implementation.trajectory_rules)

@@ -15,7 +15,7 @@ from pathveil.promise import plain_words as words
 from pathveil.promise.accounting import BudgetLine
 from pathveil.promise.certificate import PRIVATE, Certificate, Implementation, SeriesRecord
 from pathveil.promise.odds import Belief, odds_against_one
-from pathveil.promise.over_time import Year
+from pathveil.promise.over_time import Year, counted_words
 from pathveil.promise.stability import Promise, in_terms_of, trip_promises
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.times.protected_units import PERSON, UNITS, Protect
@@ -449,7 +449,9 @@ def _plain(value: object) -> str:
 def _utility(certificate: Certificate) -> Passage:
     method = certificate.implementation.method
     made = words.MADE_CALIBRATED if Method.named(method).has_tables else words.MADE_TREE
-    return Passage("What it costs: accuracy", (made, words.ACCURACY))
+    most = certificate.implementation.max_trajectories_per_unit
+    counted = counted_words(most, certificate.protect, certificate.expansion)
+    return Passage("What it costs: accuracy", (made, counted, words.ACCURACY))
 
 
 def _access(certificate: Certificate, promise: Promise) -> Passage:

@@ -1,4 +1,4 @@
-"""What a person who is in the data for a whole year has in total, whoever is protected as one.
+"""Of what the counts are, and what a person who is there for a whole year has in total.
 
 The promise is to one unit. If a unit is less than a person, a person is many: n of them together
 lose n·ε in one release (group privacy), and n²·ρ of what is told in ρ; if each is in a release of
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from pathveil.promise.stability import Promise, in_terms_of
-from pathveil.times.protected_units import PERSON, UNITS, Protect
+from pathveil.times.protected_units import PERSON, TRIP, UNITS, Protect
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +53,22 @@ class Year:
             f"each is in a release of its own like this one, {self.units} times ρ: "
             f"{in_terms_of(promise, self.apart)}."
         )
+
+
+def counted_words(most: int, protect: Protect, expansion: Fraction | None) -> str:
+    """Of which trips the counts of a release are, and how they are read as counts of all trips.
+
+    Args:
+        most: c.
+        protect: who is protected as one.
+        expansion: how many trips there are for each that is used, by noisy counts; None: not known.
+    """
+    if protect == TRIP:
+        return "Counts are of all trips."
+    of = f"Counts are of at most {most} trip{'' if most == 1 else 's'} of each unit"
+    if expansion is None:
+        return f"{of}, not of all trips; how many more there are was not measured."
+    return (
+        f"{of}. By noisy counts there are {float(expansion):.3g} trips for each that is used: "
+        "times that, a count is one of all trips, estimated."
+    )

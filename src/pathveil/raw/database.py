@@ -131,6 +131,9 @@ class TrajectoryDatabase:
         return Paths(self.offsets, codes, np.ones(len(self), dtype=np.int64))
 
 
+MOST_PER_UNIT = 10**6  # c is no more: all trips of anybody, in effect
+
+
 def most_trajectories(value: int | str) -> int:
     """How many trajectories of a unit are read: c, or the most that it can be if it is "auto"."""
     return MOST_TRIPS if value == AUTO else check_max_trajectories(value)
@@ -141,7 +144,7 @@ def check_max_trajectories(value: int | str) -> int:
     if (
         isinstance(value, bool)
         or not isinstance(value, int | np.integer)
-        or not 1 <= value <= 10**6
+        or not 1 <= value <= MOST_PER_UNIT
     ):
         raise ParameterError(
             "The number of trajectories per unit must be a whole number from 1 to 1,000,000, or "

@@ -33,11 +33,13 @@ from pathveil.errors import ParameterError, QueryError
 from pathveil.ledger.charges import Charge
 from pathveil.methods.paper.generate import distinct_paths
 from pathveil.promise.certificate import Certificate, LedgerRecord
+from pathveil.promise.over_time import counted_words
 from pathveil.release.accepting import check_accepted
 from pathveil.release.answering import FLOW_KINDS, Answering, Flow
 from pathveil.release.exports.flow_lines import FLOWS
 from pathveil.release.exports.published import check_number_of_visits
 from pathveil.release.views import TimeView, WithZones, ZoneView, one_granularity
+from pathveil.times.protected_units import TRIP, protected_by
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.time_windows import slots_between, slots_in
 from pathveil.universe.background import Background
@@ -139,6 +141,26 @@ class Release:
         kept.acceptance = Acceptance() if rules is None else rules
         check_accepted(kept, kept.acceptance)
         return kept
+
+    @property
+    def counted(self) -> str:
+        """Of which trips the counts are, in words."""
+        chosen = self.parameters
+        return counted_words(
+            chosen.max_trajectories_per_unit, protected_by(self.rules), chosen.expansion
+        )
+
+    def of_all_trips(self, count: int) -> int | None:
+        """A count as one of all trips, estimated from noisy counts; None if that is not known.
+
+        At most c trips of a unit are used. How many more there are is known if c was chosen with
+        privacy (``max_trajectories_per_unit="auto"``): the noisy histogram says it. All counts are
+        multiplied alike, so who makes many trips still weighs less than they should.
+        """
+        if protected_by(self.rules) == TRIP:
+            return int(count)
+        expansion = self.parameters.expansion
+        return None if expansion is None else round(int(count) * expansion)
 
     def read_by(self, rules: Sequence[str]) -> "Release":
         """A copy that says by which public rules its trajectories were read."""

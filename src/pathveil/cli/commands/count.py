@@ -40,7 +40,13 @@ def count(
     A in the morning, then B: `pathveil count release A@07:00-10:00 B --ordered`
     """
     from pathveil.analysis.timed_queries import read_step
-    from pathveil.cli.console import open_release, print_json, stdout_console, warn_if_injected
+    from pathveil.cli.console import (
+        open_release,
+        print_json,
+        print_note,
+        stdout_console,
+        warn_if_injected,
+    )
     from pathveil.cli.intervals import in_words, interval_fields
     from pathveil.errors import QueryError
 
@@ -56,6 +62,7 @@ def count(
     else:
         answer = asked.count(steps)
     is_suppressed = int(answer) < release.suppress_below
+    every = None if is_suppressed else release.of_all_trips(answer)
     if json:
         kind = "ordered" if ordered else "prefix" if prefix else "all"
         told = interval_fields(answer)
@@ -67,6 +74,7 @@ def count(
                 "count": None if is_suppressed else int(answer),
                 **(dict.fromkeys(told) if is_suppressed else told),
                 "suppressed": is_suppressed,
+                "of_all_trips": every,
                 "status": release.certificate.status,
             }
         )
@@ -76,3 +84,6 @@ def count(
     below = f"suppressed: below {release.suppress_below:,}, by the publisher's rule"
     words = below if is_suppressed else in_words(answer)
     console.print(words, highlight=False, markup=False)
+    if every is not None and every != int(answer):
+        console.print(f"About {every:,} of all trips, estimated.", highlight=False)
+    print_note(release.counted)

@@ -46,6 +46,15 @@ def evaluate(
     seed: Annotated[
         int, typer.Option(help="Fixes the random queries.", min=0, rich_help_panel=_EVALUATION)
     ] = 0,
+    all_trips: Annotated[
+        bool,
+        typer.Option(
+            "--all-trips",
+            help="Compare with all trips of everybody, not with those that were used: the release "
+            "is multiplied by its own estimate of how many more there are (--trips auto).",
+            rich_help_panel=_EVALUATION,
+        ),
+    ] = False,
     out: Annotated[
         Path,
         typer.Option(
@@ -75,10 +84,13 @@ def evaluate(
     Example: `pathveil evaluate taps.csv release --unit-column card_id --order-column tapped_at
     --location-column stop`
     """
+    from fractions import Fraction
+
     from pathveil.cli.console import open_release, progress
+    from pathveil.raw.database import MOST_PER_UNIT
     from pathveil.raw.sources.databases.addresses import check_request
     from pathveil.trials.evaluation.charts import altair
-    from pathveil.trials.evaluation.compared import at_one_level
+    from pathveil.trials.evaluation.compared import Expanded, at_one_level
     from pathveil.trials.evaluation.coverage import held
     from pathveil.trials.evaluation.evaluation_page import evaluation_page
     from pathveil.trials.evaluation.internal import internal_path, write_internal
@@ -93,9 +105,14 @@ def evaluate(
     database = reading.read_for_curator(
         source,
         trips.same_universe(universe, release.locations),
-        options.reading(release.time_grid, release.parameters.max_trajectories_per_unit),
+        options.reading(
+            release.time_grid,
+            MOST_PER_UNIT if all_trips else release.parameters.max_trajectories_per_unit,
+        ),
     )
     raw, released = at_one_level(database, release)
+    if all_trips:
+        released = Expanded(released, release.parameters.expansion or Fraction(1))
     with progress("Measuring", total=1) as done:
         evaluation = measure(
             raw,
@@ -107,27 +124,37 @@ def evaluate(
             progress=lambda done_so_far, every: done(done_so_far / every),
         )
     with progress("Asking"):
-        intervals = held(raw, release, seed=seed)
+        # The intervals are of counts of the trips that were used.
+        intervals = None if all_trips else held(raw, release, seed=seed)
     with progress("Drawing"):
         html = evaluation_page(
             evaluation, release.parameters, is_private=release.is_private, intervals=intervals
         )
-    _print(evaluation, intervals, release, write_internal(page, html), json=json)
+    page = write_internal(page, html)
+    _print(evaluation, intervals, release, page, all_trips=all_trips, json=json)
 
 
 def _print(
-    evaluation: "Evaluation", held: "Held | None", release: "Release", page: Path, *, json: bool
+    evaluation: "Evaluation",
+    held: "Held | None",
+    release: "Release",
+    page: Path,
+    *,
+    all_trips: bool,
+    json: bool,
 ) -> None:
     from pathveil.cli.console import print_json, print_table, stdout_console
     from pathveil.trials.evaluation.internal import NOTICE, number, stamped
 
     if json:
         values = {**_values(evaluation, release), **_intervals(held), "page": str(page)}
+        values["all_trips"] = all_trips
         print_json(stamped(values))
         return
     console = stdout_console()
     console.print(NOTICE, style="bold red")
-    _print_intervals(held)
+    if not all_trips:
+        _print_intervals(held)
     groups = dict.fromkeys(figure.measure.group for figure in evaluation.figures)
     for group in groups:
         print_table(
@@ -146,7 +173,9 @@ def _print(
             numbers={1, 2},
         )
     console.print(
-        "The raw data is compared as bounded for the release: at most "
+        f"Compared with all trips of everybody. {release.counted}"
+        if all_trips
+        else "The raw data is compared as bounded for the release: at most "
         f"{release.parameters.max_trajectories_per_unit} per unit.",
         highlight=False,
     )

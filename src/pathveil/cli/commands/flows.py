@@ -1,11 +1,14 @@
 """``pathveil flows``: from where to where, the largest flows of a release."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pathveil.cli import completion
 from pathveil.cli.options import shared
+
+if TYPE_CHECKING:
+    from pathveil.release.release import Release
 
 
 def flows(
@@ -55,6 +58,7 @@ def flows(
                 "kind": kind,
                 "left_out": left_out,
                 "rule": RULE,
+                "trips_for_each_that_is_used": _expansion(release),
                 "status": release.certificate.status,
             }
         )
@@ -71,3 +75,9 @@ def flows(
     )
     if release.error_table is not None:
         print_note(rule_words(left_out, len(found)))
+    print_note(release.counted)
+
+
+def _expansion(release: "Release") -> str | None:
+    expansion = release.parameters.expansion
+    return None if expansion is None else str(expansion)

@@ -1,6 +1,7 @@
 """Raw data, a release and an empty release, at the level at which they can be compared."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -38,6 +39,28 @@ def at_one_level(
     if taxonomy is None:
         return database, release
     return ZoneView.of(release.universe, database.paths(), taxonomy), release.at_zone_level()
+
+
+class Expanded:
+    """A release read as all trips: its weights times an estimate of how many more there are.
+
+    Weights stay whole: they are rounded so that each sum of them, path after path, is right.
+
+    Args:
+        released: the release, at the level at which it is compared.
+        expansion: how many trips there are for each that was used, by noisy counts.
+    """
+
+    def __init__(self, released: WeightedPaths, expansion: Fraction) -> None:
+        self.universe = released.universe
+        paths = released.paths()
+        sums = np.cumsum(np.concatenate(([0], paths.weights))).tolist()
+        whole = np.array([round(total * expansion) for total in sums], dtype=np.int64)
+        self._paths = Paths(paths.offsets, paths.codes, np.diff(whole))
+
+    def paths(self) -> Paths:
+        """The expanded multiset."""
+        return self._paths
 
 
 # The null baseline: a release that says nothing, whose score every measure must beat.
