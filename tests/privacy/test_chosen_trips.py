@@ -30,7 +30,7 @@ from pathveil.raw.reading_plan import Reading
 
 UNIVERSE = Universe(["A", "B"])
 RUNS = 1500
-# With the share of a half, a bin stands out from 6 on. 20 units of one trip and 14 of two: c = 1
+# With the share of a half, a bin stands out from 12 on. 20 units of one trip and 14 of two: c = 1
 # (34² is more than 48²/2); with one more of two trips it is 2.
 PREPARATION = Preparation(TRIPS_PER_UNIT, Fraction(1, 2), 1, "")
 EDGE = [1] * 20 + [2] * 14

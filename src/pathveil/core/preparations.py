@@ -162,7 +162,7 @@ TRIP_EDGES: Final = (1, 2, 3, 5, 8, 12, 20, 30, 50, 100)  # the largest number o
 MOST_TRIPS = TRIP_EDGES[-1]  # c is no more
 MORE_EDGES: Final = (200, 400, 800, 1600, 3200, 6400)  # told apart for the expansion only
 TRIP_BINS = len(TRIP_EDGES) + len(MORE_EDGES) + 1
-_STANDS_OUT = 3  # scales of the noise
+_STANDS_OUT = 6  # scales of the noise: an empty bin passes once in 800 times
 
 
 def trips_preparation(budget: Budget) -> Preparation:
