@@ -1,7 +1,8 @@
-"""Made-up people for `bench.regimes`: six ways to move, over a town of any size.
+"""Made-up people for `bench.regimes` and `bench.intervals`: nine ways to move, over any town.
 
-Half of them were looked at while the method's constants were chosen, the other half only for the
-final score: `OPEN` and `KEPT_BACK`. Whoever changes a constant looks at the open ones alone.
+Three were looked at while the method's constants were chosen, three only for the final score:
+`OPEN` and `KEPT_BACK`. Whoever changes a constant looks at the open ones alone. Three more were
+written after the rules of intervals were frozen, and are for these alone: `AFTER_THE_FREEZE`.
 
 Everybody's t-th visit is drawn at once, so a simulation is a loop over steps and not over people.
 """
@@ -191,6 +192,75 @@ class Gravity:
         return np.where(there < 0, here, there)
 
 
+class Milieus:
+    """Hidden classes that share the centre, differ elsewhere, and return to where they were."""
+
+    OTHERS = 8
+    RETURNS, CENTRE = 0.35, 0.25
+
+    def __init__(self, town: Town, people: int) -> None:
+        self._town = town
+        self._class = town.draw.integers(0, self.OTHERS, people)
+        # Each class knows a third of the town, in an order of its own.
+        known = max(2, town.size // 3)
+        self._known = np.stack(
+            [town.draw.permutation(town.size)[:known] for _ in range(self.OTHERS)]
+        )
+        self._first = town.anywhere(people)
+
+    def visit(self, turn: int, active: int) -> Codes:
+        """The first location again, the centre of all, or one of the class."""
+        town, draw = self._town, self._town.draw
+        own = self._known[self._class[:active], town.ranks(active, self._known.shape[1])]
+        there = np.where(draw.random(active) < self.CENTRE, town.anywhere(active), own)
+        if turn == 0:
+            self._first[:active] = there
+        again = (draw.random(active) < self.RETURNS) & (turn > 1)
+        return np.where(again, self._first[:active], there)
+
+
+class SecondOrder:
+    """Where people go next follows from the last two locations, by a rule, seven times in ten."""
+
+    WAYS, FOLLOWED = 3, 0.7
+
+    def __init__(self, town: Town, people: int) -> None:
+        self._town = town
+        self._last = np.stack([town.anywhere(people), town.anywhere(people)])
+
+    def visit(self, turn: int, active: int) -> Codes:  # noqa: ARG002
+        """One of three successors of the last two, the more popular rather; else anywhere."""
+        town, last = self._town, self._last
+        way = town.draw.integers(0, self.WAYS, active)
+        mixed = (last[0, :active] * 31 + last[1, :active]) * 7919 + way * 104_729
+        rank = np.searchsorted(town.zipf, (mixed % 10_007) / 10_007 * town.zipf[-1], side="right")
+        follows = town.draw.random(active) < self.FOLLOWED
+        there = np.where(follows, town.by_rank[rank], town.anywhere(active))
+        last[0, :active], last[1, :active] = last[1, :active], there.copy()
+        return there
+
+
+class UsualHub:
+    """Commuters who change at a usual hub of their side of town, with errands around it."""
+
+    ERRANDS = 0.2
+
+    def __init__(self, town: Town, people: int) -> None:
+        self._town = town
+        hubs = np.sort(town.by_rank[: max(2, town.size // 40)])
+        home, work = town.anywhere(people), town.anywhere(people)
+        side = np.searchsorted(hubs, home) % len(hubs)
+        stray = town.draw.random(people) < 0.15  # whose usual hub is not that of their side
+        hub = hubs[np.where(stray, town.draw.integers(0, len(hubs), people), side)]
+        self._round = np.stack([home, hub, work, work, hub, home])
+
+    def visit(self, turn: int, active: int) -> Codes:
+        """The next stop of the day, or an errand next to it."""
+        town, usual = self._town, self._round[turn % 6, :active]
+        near = (usual + town.draw.integers(1, 6, active)) % town.size
+        return np.where(town.draw.random(active) < self.ERRANDS, near, usual)
+
+
 OPEN: dict[str, type[People]] = {
     "classes": HiddenClasses,
     "grid": GridWalk,
@@ -201,7 +271,12 @@ KEPT_BACK: dict[str, type[People]] = {
     "hubs": HubCommuters,
     "gravity": Gravity,
 }
-SIMULATORS = OPEN | KEPT_BACK
+AFTER_THE_FREEZE: dict[str, type[People]] = {
+    "milieus": Milieus,
+    "second-order": SecondOrder,
+    "usual-hub": UsualHub,
+}
+SIMULATORS = OPEN | KEPT_BACK | AFTER_THE_FREEZE
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ PAGE = Path(__file__).with_name("cli.md")
 # What lies in the folder where an example is tried (tests/docs/files.py).
 FILES = {
     "publish": "transit",
+    "compare": "transit, march, april",
     "sign": "transit, release, key",
     "verify": "transit, ledger file, charged release",
     "ledger amend": "ledger",

@@ -191,6 +191,16 @@ def two_releases():
         database().publish(out, epsilon="1", height=2, method="basic", ledger=account)
 
 
+def march():
+    """A release of March, to be compared."""
+    database().publish("march", epsilon="4")
+
+
+def april():
+    """One of April."""
+    database().publish("april", epsilon="4")
+
+
 class _Database:
     """The taps, read when somebody wants them."""
 
@@ -231,6 +241,8 @@ FILES = {
         charged_release,
         two_releases,
         rules,
+        march,
+        april,
     )
 }
 

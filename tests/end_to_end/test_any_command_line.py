@@ -59,6 +59,7 @@ SOURCES = (
 )
 POOLS = {
     "directory": (*BUNDLES * 3, "stops.csv", "taken", *ODD_PATHS),
+    "other": (*BUNDLES, "stops.csv", "taken", *ODD_PATHS),
     "where": UNIVERSES,
     "source": (*SOURCES, *ODD_PATHS),
     "universe": ("stops.csv", *UNIVERSES, *ODD_PATHS),

@@ -30,6 +30,21 @@ def test_names_and_flows(pathveil):
         assert json.load(file) == pv.read_release("release").flows_geojson("origin-destination")
 
 
+def test_lines_and_points_have_intervals_and_marks(pathveil, folder):
+    universe = pv.Universe(["A", "B"], latitude=[45.0, 45.1], longitude=[-73.0, -73.1])
+    database = pv.TrajectoryDatabase.from_sequences([["A", "B"]] * 500, universe)
+    pv.publish(database, epsilon="4").write(folder / "release")
+    for out, flows in (("f.geojson", "transitions"), ("p.geojson", "visits")):
+        pathveil("export", "release", "-o", out, "--flows", flows)
+        with open(out, encoding="utf-8") as file:  # noqa: PTH123
+            first = json.load(file)["features"][0]["properties"]
+        assert first["low"] <= first["count"] <= first["high"]
+        assert first["low"] <= first["best"] <= first["high"]
+        assert first["mark"] in ("reliable", "rough", "noise")
+    pathveil("export", "release", "-o", "f.geoparquet", "--flows", "transitions")
+    assert {"best", "low", "high", "mark"} < set(pq.read_table("f.geoparquet").column_names)
+
+
 def test_what_is_refused(release, refuses, folder):
     (folder / "taken.csv").write_text("mine")
     refuses("export", "release", "--out", "taken.csv", says="--force")

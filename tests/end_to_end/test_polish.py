@@ -60,6 +60,7 @@ LINES = {
     "count": [["count", "release", "S0001"], ["count", "release", "S0001", "--ordered"]],
     "patterns": [["patterns", "release"]],
     "flows": [["flows", "release"]],
+    "compare": [["compare", "release", "release"]],
     "export": [["export", "release", "--out", "visits.csv"]],
     "report": [["report", "release", "--out", "page.html"]],
     "evaluate": [["evaluate", "taps.csv", "release", *COLUMNS, "--queries", "40"]],

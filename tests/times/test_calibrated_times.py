@@ -41,6 +41,18 @@ def release():
     return publish(database(commuters(30_000)), epsilon="2", height=6, method="calibrated")
 
 
+def test_visits_by_hour_have_intervals_that_hold(release):
+    paths = release.timed_paths()
+    weights = np.repeat(paths.weights, paths.lengths)
+    counts = np.bincount(paths.codes // SIZE, weights, len(GRID)).astype(np.int64)
+    true = np.zeros(len(GRID))
+    true[[7, 9, 17, 20]] = 30_000, 30_000, 30_000, 10_000
+    answers = release.answering.slots(counts)
+    assert not answers.is_bound.any()
+    assert ((answers.low <= true) & (true <= answers.high)).mean() >= 0.8
+    assert (answers.high - answers.low)[7] < 0.1 * true[7]  # everybody would be no interval
+
+
 def test_slots_never_decrease(release):
     paths = release.timed_paths()
     slots = paths.codes // SIZE

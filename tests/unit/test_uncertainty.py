@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pathveil.cli.intervals import rule_words
 from pathveil.core.error_table import LEVELS, WITH_UNNAMED, ErrorTable, Estimate, marks_of
 from pathveil.core.noise import Laplace
 from pathveil.core.paths import Paths
@@ -244,3 +245,11 @@ class TestSample:
         weights = self.PATHS.weights.astype(np.float64)
         found = visitors(self.PATHS.offsets, self.PATHS.codes, weights, 2)
         assert found.tolist() == [70, 90]
+
+
+def test_a_list_that_is_empty_says_why_and_what_to_do():
+    assert "2 of 5 were left out" in rule_words(2, 5)
+    words = rule_words(5, 5)
+    assert "None of 5 can be told from noise" in words
+    assert "--all" in words
+    assert "larger ε" in words

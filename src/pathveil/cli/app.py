@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from pathveil.cli.commands.audit import audit
+from pathveil.cli.commands.compare import compare
 from pathveil.cli.commands.count import count
 from pathveil.cli.commands.demo import demo
 from pathveil.cli.commands.evaluate import evaluate
@@ -49,6 +50,7 @@ for command, panel in (
     (count, _USE),
     (patterns, _USE),
     (flows, _USE),
+    (compare, _USE),
     (report, _USE),
     (explore, _USE),
     (export, _USE),

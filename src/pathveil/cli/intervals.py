@@ -64,4 +64,10 @@ def rule_words(left_out: int, of: int) -> str:
         if left_out
         else ""
     )
+    if left_out and left_out == of:
+        noise = (
+            f"None of {of:,} can be told from noise, so none is shown: too few people do each. "
+            "--all shows them with their intervals; single stops, wider areas, more people or a "
+            "larger ε tell more. "
+        )
     return f"{noise}Marks: {RULE}."

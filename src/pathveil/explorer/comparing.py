@@ -1,9 +1,4 @@
-"""Two releases side by side.
-
-The difference of two counts has an interval, too: if each count lies in its 95% interval, the
-difference lies between the extremes, and both do in at least 90% of cases, whatever the two have
-to do with each other (the union bound).
-"""
+"""Two releases side by side. How a difference gets its interval, `release.differences` says."""
 
 from functools import lru_cache
 
@@ -14,8 +9,8 @@ from pathveil.explorer.answers import Answer, Location, Record, Table
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.counting import Counted, count
 from pathveil.explorer.indexed_release import MOST_ROWS, IndexedRelease, single_intervals
+from pathveil.release.differences import EACH_LEVEL, JOINT_LEVEL, extremes
 
-EACH_LEVEL, JOINT_LEVEL = 0.95, 0.9
 LOW_DIFFERENCE = Field(description="The least the true difference may be; null: no interval.")
 HIGH_DIFFERENCE = Field(description="The most it may be; null likewise.")
 
@@ -74,7 +69,7 @@ class CountsCompared(Answer):
 def compared_counts(one: IndexedRelease, other: IndexedRelease, asked: Asked) -> CountsCompared:
     """The answer of ``/api/compare/count``."""
     first, second = (count(indexed, asked, EACH_LEVEL) for indexed in (one, other))
-    low, high = _extremes((first.low, first.high), (second.low, second.high))
+    low, high = extremes((first.low, first.high), (second.low, second.high))
     difference = second.count - first.count
     return CountsCompared(
         first=first,
@@ -96,7 +91,7 @@ def compared_visits(one: IndexedRelease, other: IndexedRelease, asked: Asked) ->
     for label in labels:
         first, second = (of_one.get(label) for of_one in sides)
         named = one if first else other
-        low, high = _extremes(first[1:] if first else None, second[1:] if second else None)
+        low, high = extremes(first[1:] if first else None, second[1:] if second else None)
         rows.append(
             VisitsOfTwo(
                 label=label,
@@ -156,16 +151,6 @@ def _visits_in(indexed: IndexedRelease, labels: list[str]) -> _Visits:
         universe.labels[code]: (int(indexed.visits[code]), low[i], high[i])
         for i, code in enumerate(codes.tolist())
     }
-
-
-def _extremes(
-    first: tuple[int | None, int | None] | None, second: tuple[int | None, int | None] | None
-) -> tuple[int | None, int | None]:
-    """The interval of second less first; None if one of them has none."""
-    match first, second:
-        case (int(low), int(high)), (int(other_low), int(other_high)):
-            return other_low - high, other_high - low
-    return None, None
 
 
 def _words(difference: int, low: int | None, high: int | None) -> list[str]:

@@ -36,6 +36,7 @@ from pathveil.promise.certificate import Certificate, LedgerRecord
 from pathveil.promise.over_time import counted_words
 from pathveil.release.accepting import check_accepted
 from pathveil.release.answering import FLOW_KINDS, Answering, Flow
+from pathveil.release.differences import Difference, Share, difference, share
 from pathveil.release.exports.flow_lines import FLOWS
 from pathveil.release.exports.published import check_number_of_visits
 from pathveil.release.views import TimeView, WithZones, ZoneView, one_granularity
@@ -388,6 +389,33 @@ class Release:
         asked = one_granularity(self, labels, self.parameters.taxonomy)
         kind = PREFIX if labels else ANY
         return self._estimate(kind, labels, count_prefix(asked, labels), level)
+
+    def share(self, locations: Sequence[Step], *, how: str = "any") -> Share:
+        """What share of all trajectories visits these locations, with an interval of 90%.
+
+        Args:
+            locations: as in `count`.
+            how: "any" order, "ordered" or "prefix".
+        """
+        return share(self, locations, how)
+
+    def difference(
+        self, other: "Release", locations: Sequence[Step], *, how: str = "any"
+    ) -> Difference:
+        """How many more trajectories of another release do this, with an interval of 90%.
+
+        The interval holds whatever the two releases have to do with each other: it spans what their
+        95% intervals allow.
+
+        Args:
+            other: the second release: the difference is its answer less this one's.
+            locations: as in `count`.
+            how: "any" order, "ordered" or "prefix".
+
+        Raises:
+            QueryError: if a label is not of both universes.
+        """
+        return difference(self, other, locations, how)
 
     def flows(self, flows: str = "transitions", *, limit: int | None = None) -> list[Flow]:
         """Flows between locations with intervals, the largest first.

@@ -39,6 +39,8 @@ def count(
 
     A in the morning, then B: `pathveil count release A@07:00-10:00 B --ordered`
     """
+    from dataclasses import asdict
+
     from pathveil.analysis.timed_queries import read_step
     from pathveil.cli.console import (
         open_release,
@@ -66,6 +68,9 @@ def count(
     if json:
         kind = "ordered" if ordered else "prefix" if prefix else "all"
         told = interval_fields(answer)
+        part = None
+        if between is None and not is_suppressed:
+            part = release.share(steps, how="any" if kind == "all" else kind)
         print_json(
             {
                 "locations": locations,
@@ -75,6 +80,7 @@ def count(
                 **(dict.fromkeys(told) if is_suppressed else told),
                 "suppressed": is_suppressed,
                 "of_all_trips": every,
+                "share": None if part is None else asdict(part),
                 "status": release.certificate.status,
             }
         )

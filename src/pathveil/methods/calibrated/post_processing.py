@@ -11,10 +11,11 @@ from pathveil.methods.calibrated.measured_tree import measured_tree
 from pathveil.methods.calibrated.synthesis.earlier import Earlier
 from pathveil.methods.calibrated.synthesis.synthesize import rounded_paths, weigh
 from pathveil.methods.calibrated.synthesis.times import with_times
-from pathveil.methods.calibrated.uncertainty.error_model import ErrorModel
+from pathveil.methods.calibrated.uncertainty.error_model import ErrorModel, SlotCounts
 from pathveil.methods.calibrated.uncertainty.sample import Evidence, Sample
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.slots import SLOTS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,8 +55,10 @@ def post_process(
     weighed = weigh(measurements, plan, draw, None if earlier is None else Earlier(earlier))
     paths = rounded_paths(weighed, measurements.candidates, draw)
     sample = Sample.of(weighed.paths, weighed.weights)
-    errors = ErrorModel(Evidence(measurements, plan, sample), draw.spawn(1)[0])
-    if parameters.time_grid is not None:
-        paths = with_times(paths, measurements, plan, parameters.time_grid, draw)
+    own, slots, grid = draw.spawn(1)[0], None, parameters.time_grid
+    if grid is not None:
+        paths = with_times(paths, measurements, plan, grid, draw)
+        slots = SlotCounts.of(paths, measurements.universe_size, len(grid), plan[SLOTS].cap)
+    errors = ErrorModel(Evidence(measurements, plan, sample), own, slots)
     tree = measured_tree(measurements, paths, parameters, is_private=is_private)
     return Synthesis(tree, paths, errors)

@@ -12,10 +12,12 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pathveil.analysis.flows import PairCounts, origin_destination, transitions, visits
+from pathveil.core.error_table import ANY, Answers
 from pathveil.core.paths import WeightedPaths
 from pathveil.errors import ParameterError, ReleaseError
 from pathveil.progress_reports import portion, report_progress
 from pathveil.promise.certificate import NOT_PRIVATE
+from pathveil.release.answering import FLOW_KINDS
 from pathveil.release.exports.published import Published
 
 FLOWS: Final[dict[str, Callable[[WeightedPaths], PairCounts]]] = {
@@ -48,12 +50,26 @@ class FlowLines:
         counts: int64, shape (n,).
         ends: float64, shape (n, 2, 2); of each line the first and the last point, each as
             longitude and latitude.
+        answers: the counts with intervals and marks; None if the release has none.
     """
 
     origin: list[str]
     destination: list[str]
     counts: NDArray[np.int64]
     ends: NDArray[np.float64]
+    answers: Answers | None
+
+
+def interval_columns(answers: Answers | None) -> dict[str, list[Any]]:
+    """The columns that tell how far counts are off; none if that is not known."""
+    if answers is None:
+        return {}
+    return {
+        "best": answers.best.tolist(),
+        "low": answers.low.tolist(),
+        "high": answers.high.tolist(),
+        "mark": answers.marks,
+    }
 
 
 def flow_lines(release: Published, flows: str) -> FlowLines:
@@ -80,11 +96,14 @@ def flow_lines(release: Published, flows: str) -> FlowLines:
     has_line &= pairs.counts >= release.suppress_below
     has_line &= ~np.isnan(points[pairs.first] + points[pairs.second]).any(axis=1)
     first, second = pairs.first[has_line], pairs.second[has_line]
+    counted = PairCounts(first, second, pairs.counts[has_line])
+    answering = release.answering
     return FlowLines(
         origin=[universe.labels[code] for code in first],
         destination=[universe.labels[code] for code in second],
         counts=pairs.counts[has_line],
         ends=np.stack((points[first], points[second]), axis=1),
+        answers=None if answering is None else answering.pairs(FLOW_KINDS[flows], counted),
     )
 
 
@@ -114,6 +133,17 @@ def write_points(release: Published, path: Path) -> None:
         raise ReleaseError(_NO_COORDINATES)
     counts = visits(release).counts
     names = universe.names or universe.labels
+    is_told = counts >= max(release.suppress_below, 1)
+    codes = np.flatnonzero(is_told & ~np.isnan(universe.latitude)).tolist()
+    answers = None
+    if release.answering is not None:
+        answers = release.answering.asked(ANY, [(code,) for code in codes], counts[codes])
+    columns = {
+        "location": [universe.labels[code] for code in codes],
+        "name": [names[code] for code in codes],
+        "count": counts[codes].tolist(),
+        **interval_columns(answers),
+    }
     features = [
         {
             "type": "Feature",
@@ -121,15 +151,9 @@ def write_points(release: Published, path: Path) -> None:
                 "type": "Point",
                 "coordinates": [float(universe.longitude[code]), float(universe.latitude[code])],
             },
-            "properties": {
-                "location": universe.labels[code],
-                "name": names[code],
-                "count": int(counts[code]),
-            },
+            "properties": dict(zip(columns, values, strict=True)),
         }
-        for code in np.flatnonzero(
-            (counts >= max(release.suppress_below, 1)) & ~np.isnan(universe.latitude)
-        ).tolist()
+        for code, *values in zip(codes, *columns.values(), strict=True)
     ]
     text = json.dumps({**_head(release), "features": features}, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8", newline="\n")
@@ -142,17 +166,22 @@ def _head(release: Published) -> dict[str, Any]:
 
 def _features(release: Published, flows: str) -> Iterator[dict[str, Any]]:
     lines = flow_lines(release, flows)
-    every = zip(
-        lines.origin, lines.destination, lines.counts.tolist(), lines.ends.tolist(), strict=True
-    )
-    for number, (origin, destination, count, ends) in enumerate(every):
+    columns = {
+        "origin": lines.origin,
+        "destination": lines.destination,
+        "count": lines.counts.tolist(),
+        **interval_columns(lines.answers),
+    }
+    for number, (ends, *values) in enumerate(
+        zip(lines.ends.tolist(), *columns.values(), strict=True)
+    ):
         if number % _REPORTED_EVERY == 0:
             with portion(_COUNTING, 1):
                 report_progress(number, len(lines.origin))
         yield {
             "type": "Feature",
             "geometry": {"type": "LineString", "coordinates": ends},
-            "properties": {"origin": origin, "destination": destination, "count": count},
+            "properties": dict(zip(columns, values, strict=True)),
         }
 
 
@@ -168,6 +197,7 @@ def write_geoparquet(release: Published, path: Path, flows: str) -> None:
             "origin": pa.array(lines.origin, pa.string()),
             "destination": pa.array(lines.destination, pa.string()),
             "count": pa.array(lines.counts),
+            **interval_columns(lines.answers),
             "geometry": _well_known_binary(lines.ends),
         }
     )

@@ -7,7 +7,7 @@ they are worth (`core.error_table.RULE`).
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ from pathveil.core.error_table import ANY, Answers
 from pathveil.core.texts import escape
 from pathveil.errors import ParameterError, ReleaseError, did_you_mean
 from pathveil.promise.certificate import NOT_PRIVATE
-from pathveil.release.answering import FLOW_KINDS, Answering
+from pathveil.release.answering import FLOW_KINDS
 from pathveil.release.exports.flow_lines import FLOWS
 from pathveil.release.exports.published import Published
 from pathveil.universe.universe import Universe
@@ -38,15 +38,6 @@ LAYOUTS: Final = {
     # The sheets "flows" and "locations" of flowmap.blue, which knows nothing else.
     FLOWMAP: (("{}", None, None, None), ("id", "name", "lat", "lon"), ("origin", "dest")),
 }  # fmt: skip
-
-
-class _Counted(Published, Protocol):
-    """A release that can say how far its counts are off."""
-
-    @property
-    def answering(self) -> Answering | None:
-        """None if it can't."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +82,7 @@ def check_table(table: str, names: str) -> None:
         )
 
 
-def flow_table(release: _Counted, table: str, names: str = "pathveil") -> Any:
+def flow_table(release: Published, table: str, names: str = "pathveil") -> Any:
     """A table of a release, in Arrow.
 
     Args:
@@ -127,7 +118,7 @@ def flow_table(release: _Counted, table: str, names: str = "pathveil") -> Any:
     return _marked(release, _visits_by_time(release, location))
 
 
-def _visits(release: _Counted, location: _Location) -> Any:
+def _visits(release: Published, location: _Location) -> Any:
     """How many trajectories visit each location that somebody visits, with intervals."""
     counts = visits(release).counts
     codes = np.argsort(-counts, kind="stable")
@@ -149,7 +140,7 @@ def _intervals(answers: Answers) -> dict[str, Any]:
     }
 
 
-def _visits_by_time(release: _Counted, location: _Location) -> Any:
+def _visits_by_time(release: Published, location: _Location) -> Any:
     """How often each location is visited in each time slot."""
     grid = release.time_grid
     if grid is None:

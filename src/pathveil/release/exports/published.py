@@ -7,6 +7,7 @@ import numpy as np
 
 from pathveil.core.paths import Paths
 from pathveil.errors import ParameterError, ReleaseError, did_you_mean
+from pathveil.release.answering import Answering
 from pathveil.times.time_grid import TimeGrid
 from pathveil.universe.universe import Universe
 
@@ -34,6 +35,11 @@ class Published(Protocol):
     @property
     def time_grid(self) -> TimeGrid | None:
         """The public time grid, if its visits have times."""
+        ...
+
+    @property
+    def answering(self) -> Answering | None:
+        """How far its counts are off; None if it can't say."""
         ...
 
     def paths(self) -> Paths:

@@ -3,8 +3,9 @@
 Questions are picked in four ways. *random*: locations that enough people visit, drawn alike. *own*:
 locations of a random trajectory of the raw data, as people ask who think of a journey. *top 20* and
 *top 100*: what the release itself ranks highest, which is what people look at. Of the first two
-only those count whose true or released answer reaches the sanity bound, 0.1% of all trajectories;
-those below are as good as any other so small. INTERNAL: raw data is compared with a release.
+only those count whose released answer reaches the sanity bound, 0.1% of all trajectories; those
+below are as good as any other so small. What truly reaches it and is answered by less is told by
+itself (`BELOW`). INTERNAL: raw data is compared with a release.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +25,9 @@ from pathveil.release.release import Release
 from pathveil.statistics.constants import SANITY
 
 RANDOM, OWN, TOP_20, TOP_100 = PICKED = ("random", "own", "top 20", "top 100")
-SIZES = (0.003, 0.01, 0.03, 1.0)  # ends of the sizes of released answers, as shares of all
+# Ends of the sizes of released answers, as shares of all. Below the first, the sanity bound, are
+# questions whose true answer reaches it.
+SIZES = (BELOW, *_, MOST) = (SANITY, 0.003, 0.01, 0.03, 1.0)
 _OFFERED = 20_000  # questions that are drawn, of which those above the sanity bound are asked
 _ASKED = 2000
 _MINED = 300  # patterns among which the largest pairs are looked for
@@ -37,10 +40,13 @@ class Coverage:
     Attributes:
         kind: of question, in words.
         picked: one of `PICKED`.
-        size: up to which share of all trajectories the released answers go; None: of all sizes.
+        size: up to which share of all trajectories the released answers go; None: of all sizes
+            from the sanity bound on.
         asked: how many questions.
         held: the share of them whose 90% interval holds the truth.
         width: the median width of the intervals, over the true answer or the sanity bound.
+        bounds: the share of intervals that are bounds which need no model: these hold nearly
+            always.
     """
 
     kind: str
@@ -49,6 +55,7 @@ class Coverage:
     asked: int
     held: float
     width: float
+    bounds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +102,14 @@ class Held:
             f"Only {one.held:.0%} of {one.asked:,} questions about {one.kind} ({one.picked}) do."
             for one in sorted(low, key=lambda one: one.held)[:3]
         ]
+        below = [one for one in self.coverage if one.size == BELOW and one.picked == RANDOM]
+        if below:
+            many = sum(one.asked for one in below)
+            mean = sum(one.held * one.asked for one in below) / many
+            lines.append(
+                f"Of {many:,} questions answered by less than {BELOW:.1%} of all that truly "
+                f"reach it {mean:.0%} do."
+            )
         if self.reliable is not None:
             lines.append(f"Of pairs and flows marked reliable {self.reliable:.0%} lie in theirs.")
         return lines
@@ -104,14 +119,28 @@ LEAST_HELD = 0.88
 
 
 def by_kind(coverage: Iterable[Coverage]) -> list[list[str]]:
-    """A table of text, the heading first: a line for each kind, a column for each way to pick."""
-    found = {(one.kind, one.picked): one for one in coverage if one.size is None}
-    kinds = dict.fromkeys(kind for kind, _ in found)
-    rows = [["questions about", *PICKED]]
-    for kind in kinds:
-        cells = [found.get((kind, picked)) for picked in PICKED]
-        rows.append([kind, *("–" if c is None else f"{c.held:.0%} ({c.width:.2f})" for c in cells)])
+    """A table of text, the heading first: a line for each kind and size, a column for each way."""
+    found = {(one.kind, one.size, one.picked): one for one in coverage}
+    rows = [["questions about", "size", *PICKED]]
+    for kind in dict.fromkeys(kind for kind, _, _ in found):
+        for size in (None, *SIZES):
+            cells = [found.get((kind, size, picked)) for picked in PICKED]
+            if any(cells):
+                rows.append([kind, size_words(size), *(_cell(one) for one in cells)])
     return rows
+
+
+def size_words(size: float | None) -> str:
+    """The size of answers in words."""
+    if size is None:
+        return "all"
+    return f"below {size:.1%}" if size == BELOW else "more" if size == MOST else f"to {size:.1%}"
+
+
+def _cell(one: Coverage | None) -> str:
+    if one is None:
+        return "–"
+    return f"{one.held:.0%} ({one.width:.2f}{', bounds' if one.bounds > 0.5 else ''})"  # noqa: PLR2004
 
 
 def held(raw: WeightedPaths, release: Release, *, seed: int = 0) -> Held | None:
@@ -151,24 +180,28 @@ def _rows(
     kind: str, picked: str, true: NDArray[np.int64], answers: Answers, size: int
 ) -> Iterable[Coverage]:
     """All sizes together, and each."""
-    if picked in (RANDOM, OWN):
-        asked = np.maximum(true, answers.counts) >= SANITY * size
-    else:
-        asked = answers.counts > 0
+    share = answers.counts / max(size, 1)
+    picked_by_size = picked in (RANDOM, OWN)
+    size_of = np.minimum(np.searchsorted(SIZES, share, side="right"), len(SIZES) - 1)
+    small = (share < BELOW) & (true >= SANITY * size if picked_by_size else share > 0)
+    asked = share >= BELOW if picked_by_size else share > 0
     inside = _inside(true, answers)
     width = (answers.high - answers.low) / np.maximum(true, SANITY * size)
-    starts = np.array((0.0, *SIZES[:-1])) * size
     for end, chosen in (
         (None, asked),
-        *(
-            (end, asked & (answers.counts >= start) & (answers.counts < end * size + (end == 1)))
-            for start, end in zip(starts, SIZES, strict=True)
-        ),
+        (BELOW, small),
+        *((end, size_of == i) for i, end in enumerate(SIZES[1:], start=1)),
     ):
         if chosen.any():
-            many = int(chosen.sum())
-            share, middle = float(inside[chosen].mean()), float(np.median(width[chosen]))
-            yield Coverage(kind, picked, end, many, share, middle)
+            yield Coverage(
+                kind,
+                picked,
+                end,
+                int(chosen.sum()),
+                float(inside[chosen].mean()),
+                float(np.median(width[chosen])),
+                float(answers.is_bound[chosen].mean()),
+            )
 
 
 def _about_stops(

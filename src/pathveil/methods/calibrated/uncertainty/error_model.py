@@ -29,6 +29,7 @@ from pathveil.core.error_table import (
     MOVE,
     ORDERED,
     PREFIX,
+    SLOT,
     TRIP,
     WITH_UNNAMED,
     ErrorTable,
@@ -48,6 +49,7 @@ from pathveil.statistics.constants import (
     AS_GOOD_AS_NOBODY,
     ASKED_TAIL,
     CONJUNCTION_DRAWS,
+    EVEN_SPREAD,
     LEAST_DRAWS,
     LENGTH_DRAWS,
     LOCATION_DRAWS,
@@ -70,6 +72,7 @@ from pathveil.statistics.shapes import (
     SHAPES,
     possible_shapes,
 )
+from pathveil.statistics.slots import SLOTS
 from pathveil.statistics.total import TOTAL
 from pathveil.statistics.visits import VISITS
 
@@ -214,6 +217,50 @@ def single_location_rows(
     return rows
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SlotCounts:
+    """How many released visits there are in each slot of time.
+
+    Attributes:
+        whole: float64, shape (T,); all of them.
+        within: float64, shape (T,); those that the cap of `SLOTS` lets through.
+    """
+
+    whole: NDArray[np.float64]
+    within: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, timed: Paths, universe_size: int, slots: int, cap: int) -> "SlotCounts":
+        """Of trajectories as pair codes."""
+        weights = np.repeat(timed.weights, timed.lengths).astype(np.float64)
+        turn = np.arange(len(timed.codes)) - np.repeat(timed.offsets[:-1], timed.lengths)
+        slot = timed.codes // universe_size
+        whole, within = (
+            np.bincount(slot, each, slots).astype(np.float64)
+            for each in (weights, weights * (turn < cap))
+        )
+        return cls(whole, within)
+
+
+def slot_rows(evidence: Evidence, slots: SlotCounts, draw: np.random.Generator) -> TableRows:
+    """Visits in a slot of time: noise on the first visits of each, and two guesses at the rest.
+
+    The true count behind a noisy one is that less the noise, whatever the synthesis made of it.
+    """
+    table = evidence.measurements[SLOTS]
+    times = int(np.clip(LOCATION_DRAWS // max(len(slots.whole), 1), LEAST_DRAWS, MOST_DRAWS))
+    size = (len(slots.whole), times)
+    noisy = table.counts.astype(np.float64)[:, None]
+    within = np.maximum(noisy + simulated(table.noise, size, draw), 0.0)
+    beyond = slots.whole - slots.within
+    share = beyond.sum() / max(slots.within.sum(), 1.0)
+    guess, other = np.log1p(beyond)[:, None], np.log1p(within * share)
+    spread = THIRD_GUESS * (guess - other) * draw.standard_normal(size)
+    true = within + np.expm1((guess + other) / 2) * np.exp(spread)
+    released = np.repeat(slots.whole, times)
+    return TableRows.of(1, _by_size(released, true.ravel()), kind=SLOT)
+
+
 def _beyond_the_cap(
     evidence: Evidence, within: NDArray[np.float64], draw: np.random.Generator
 ) -> NDArray[np.float64]:
@@ -237,7 +284,11 @@ def _beyond_the_cap(
     spread = np.full(within.shape, apart)
     spread[named] = np.hypot(deviation(floors, spreads, middle), THIRD_GUESS * (guess - other))
     beyond[named] = middle
-    result: NDArray[np.float64] = beyond * np.exp(spread * draw.standard_normal(within.shape))
+    # What is known to itself and better is as far off above as below, so that estimates lie in
+    # the middle of their intervals.
+    logs = spread * draw.standard_normal(within.shape)
+    near = np.maximum(1.0 + logs, 0.0)
+    result: NDArray[np.float64] = beyond * np.where(spread < EVEN_SPREAD, near, np.exp(logs))
     return result
 
 
@@ -359,10 +410,12 @@ class ErrorModel:
     Attributes:
         evidence: noisy measurements, and a sample of what was synthesized from them.
         draw: randomness; it is copied, so the table is always the same.
+        slots: when the released visits are; None without times.
     """
 
     evidence: Evidence
     draw: np.random.Generator
+    slots: SlotCounts | None = None
 
     def table(self, released: Paths) -> ErrorTable:
         """The error table. Takes a fraction of a second; ask once.
@@ -378,6 +431,7 @@ class ErrorModel:
                 *single_location_rows(self.evidence, released, draw),
                 *([] if found is None else validated_rows(found, self.evidence, released, draw)),
                 self._lengths(released, draw),
+                *([] if self.slots is None else [slot_rows(self.evidence, self.slots, draw)]),
             ]
         )
 

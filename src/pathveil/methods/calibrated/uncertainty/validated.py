@@ -53,8 +53,8 @@ _STEP = float(np.log(_DEVIATIONS[1] / _DEVIATIONS[0]))
 _PARTS = 24
 _MIDDLES = (np.arange(_PARTS) + 0.5) / _PARTS  # of the parts of the distribution of G
 _UNLIKELY = 1e-9  # one question in a thousand millions may have any answer
-_NODE_STEP = 0.5
-_NODES = np.arange(0.0, 20.0, _NODE_STEP)  # logarithms of sizes
+_NODE_STEP = 1.0
+_NODES = np.arange(0.0, 18.0, _NODE_STEP)  # logarithms of sizes
 
 
 def _quantile_table() -> NDArray[np.float64]:
@@ -70,6 +70,7 @@ def _quantile_table() -> NDArray[np.float64]:
 
 
 _QUANTILES = _quantile_table()
+_COARSE = _QUANTILES.reshape(len(_DEVIATIONS), -1, 2).mean(axis=2)  # half as many parts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,7 +135,10 @@ class Validated:
             noise: its law.
         """
         noise = noise.at_least(0.5)
-        seen = _Seen(kinds.astype(np.int64), released, kept, noisy)
+        out = np.bincount(kinds[kept * released >= noise.scale], minlength=len(QUERY_KINDS))
+        told = [kind for kind in QUERY_KINDS if out[kind] >= ENOUGH_QUERIES]
+        some = np.isin(kinds, told)
+        seen = _Seen(kinds[some].astype(np.int64), released[some], kept[some], noisy[some])
         fits = _log_likelihoods(seen, noise)
         found = np.array([_summed(fits, seen, kind) for kind in QUERY_KINDS])
         weighed = (1.0 - BORROWED_KINDS) * found + BORROWED_KINDS * found.sum(axis=0)
@@ -144,8 +148,6 @@ class Validated:
         shapes = np.array(
             [_shapes(chances[kind].argmax(), kind, seen, noise) for kind in QUERY_KINDS]
         )
-        out = np.bincount(kinds[kept * released >= noise.scale], minlength=len(QUERY_KINDS))
-        told = (kind for kind in QUERY_KINDS if out[kind] >= ENOUGH_QUERIES)
         return cls(chances, shapes, frozenset(told))
 
     def draw(
@@ -266,7 +268,7 @@ def _log_likelihoods(seen: _Seen, noise: Noise) -> NDArray[np.float64]:
     result = np.empty((len(seen.sizes), len(MISSING), len(BIASES), len(_DEVIATIONS)))
     for i, missing in enumerate(MISSING):
         for j, bias in enumerate(BIASES):
-            true = (seen.kept * (seen.sizes + missing))[:, None, None] * np.exp(bias + _QUANTILES)
+            true = (seen.kept * (seen.sizes + missing))[:, None, None] * np.exp(bias + _COARSE)
             likely = noise.weight(seen.noisy[:, None, None] - true).mean(axis=2)
             result[:, i, j] = np.log(likely + _UNLIKELY)
     return result
