@@ -302,7 +302,7 @@ def test_the_number_of_trips_is_chosen_and_counts_are_read_as_all_trips(pathveil
     assert "Counts are of at most 8 trips of each unit. By noisy counts there are 1 trips" in told
     counted = pathveil("count", "out", "C", "--json").json()
     assert counted["of_all_trips"] == counted["count"]
-    assert "of at most 8 trips" in " ".join(pathveil("count", "out", "C").out.split())
+    assert "of at most 8 trips" in " ".join(pathveil("count", "out", "C").err.split())
     assert "of at most 8 trips" in " ".join(pathveil("flows", "out", "--all").out.split())
     asked = ["evaluate", "taps.csv", "out", *COLUMNS, "--queries", "40", "--all-trips", "--json"]
     assert pathveil(*asked).json()["all_trips"] is True

@@ -45,7 +45,7 @@ def count(
     from pathveil.cli.console import (
         open_release,
         print_json,
-        print_note,
+        stderr_console,
         stdout_console,
         warn_if_injected,
     )
@@ -92,4 +92,5 @@ def count(
     console.print(words, highlight=False, markup=False)
     if every is not None and every != int(answer):
         console.print(f"About {every:,} of all trips, estimated.", highlight=False)
-    print_note(release.counted)
+    # On stderr: scripts read the number.
+    stderr_console().print(release.counted, markup=False, highlight=False, soft_wrap=True)
