@@ -191,3 +191,23 @@ def test_nothing_is_shared_out_if_every_move_is_listed(side):
     assert np.array_equal(made, true)
     assert not len(found.moves)
     assert not found.elsewhere.any()
+
+
+def test_who_has_nowhere_left_to_go_goes_nowhere():
+    """All moves from one location are listed, and noise says that more leave it: no overflow."""
+    points, count = grid(4), 16
+    first, second = np.nonzero(~np.eye(count, dtype=bool))
+    keys = first * count + second
+    leaving = np.full(count, 15.0)
+    leaving[3] = 1e9
+    with np.errstate(all="raise", under="ignore"):
+        found = unmeasured_moves(
+            Neighbourhood.of(points),
+            keys,
+            np.ones(len(keys)),
+            leaving,
+            leaving,
+            Estimates(np.ones(len(STEP_ENDS) + 1), np.ones(len(STEP_ENDS) + 1)),
+        )
+    assert not found.moves.any()
+    assert not found.elsewhere.any()

@@ -143,9 +143,9 @@ def unmeasured_moves(
     left *= missing.sum() / max(left.sum(), _TINY)
     decay = np.ones(steps)
     for _ in range(DECAY_ROUNDS):
-        share = missing / np.maximum(unlisted @ decay, _TINY)
+        share = _shared_out(missing, unlisted @ decay)
         decay = _smoothed(left, share @ unlisted, DECAY_SLACK * noise)
-    share = missing / np.maximum(unlisted @ decay, _TINY)
+    share = _shared_out(missing, unlisted @ decay)
     return Unmeasured(
         near.first[hidden],
         near.second[hidden],
@@ -153,6 +153,11 @@ def unmeasured_moves(
         share * decay[-1] * beyond,
         decay,
     )
+
+
+def _shared_out(missing: NDArray[np.float64], among: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How many there are for each who can be met; none where nobody can."""
+    return np.divide(missing, among, out=np.zeros_like(missing), where=among > 0)
 
 
 def _sums(cells: NDArray[np.int64], weights: NDArray[np.float64], size: int) -> NDArray[np.float64]:
