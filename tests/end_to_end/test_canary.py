@@ -115,6 +115,7 @@ EVERY_COMMAND = {
     "count": ["count", "out", "S1"],
     "patterns": ["patterns", "out"],
     "flows": ["flows", "out", "--all"],
+    "compare": ["compare", "out", "out", "S1"],
     "export": ["export", "out", "--out", "visits.xes"],
     "report": ["report", "out", "--out", "page.html"],
     "ledger init": ["ledger", "init", "other", "--limit", "1", *CHARGED[:2]],

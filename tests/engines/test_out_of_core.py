@@ -112,6 +112,9 @@ def test_a_folder_that_is_not_there_is_refused_before_the_charge(taps, tmp_path)
     folder, stops = taps
 
     class Untouched:
+        def budget(self, **asked):
+            return asked
+
         def charge(self, *_):
             pytest.fail("charged")
 

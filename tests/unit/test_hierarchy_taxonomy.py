@@ -182,6 +182,9 @@ def test_what_does_not_go_with_a_taxonomy_is_refused_before_anything_is_spent(ch
 
 def test_a_calibrated_publish_with_a_taxonomy_charges_nothing():
     class Account:
+        def budget(self, **asked):
+            return asked
+
         def charge(self, *_):
             pytest.fail("It was charged.")
 

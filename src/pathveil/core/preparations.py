@@ -154,7 +154,7 @@ def discovery_threshold(epsilon: Fraction, contribution: int, delta: Fraction) -
 # nothing. The rule looks at noisy bins and public numbers only, in integers; any such rule would be
 # private.
 #
-# What is counted afterwards is bounded to that c from the same trips (`raw.bounding.first_trips`).
+# What is counted afterwards is bounded to that c from the same trips (`raw.database.first_trips`).
 # Given the noisy bins, c is the same for two neighbouring databases, so the tables that follow are
 # those of a bound that was given, and the budgets add up (sequential composition).
 TRIPS_SHARE = Fraction(1, 50)  # of ε

@@ -164,20 +164,6 @@ def _joined_trips(parts: Sequence[BoundedTrajectories]) -> NDArray[np.int32] | N
     return np.concatenate(trips) if trips else None
 
 
-def first_trips(
-    offsets: NDArray[np.int64], codes: NDArray[Any], trips: NDArray[np.int32], most: int
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Of each unit the first ``most`` of its bounded trajectories, by what `trips` says of them.
-
-    One is kept or dropped by its own place among those of its unit; so what a unit contributes is
-    still a function of its own rows, and is at most ``most`` trajectories.
-    """
-    is_kept = trips > -most
-    lengths = np.diff(offsets)
-    kept = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths[is_kept])))
-    return kept, codes[np.repeat(is_kept, lengths)]
-
-
 @njit(cache=True, nogil=True)
 def rows_by_code(
     code: NDArray[np.int32], codes: int

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from pathveil.core.paths import Paths
 from pathveil.core.preparations import AUTO, MOST_TRIPS
 from pathveil.errors import InputError, ParameterError
-from pathveil.raw.bounding import first_trips
 from pathveil.times.time_grid import TimeGrid, check_pairs
 from pathveil.universe.universe import Universe
 
@@ -181,3 +181,17 @@ def _check_slots(offsets: NDArray[np.int64], codes: NDArray[np.integer], size: i
     goes_back[first - 1] = False  # from one trajectory to the next it may
     if goes_back.any():
         raise InputError("Within a trajectory the time slots may not decrease.")
+
+
+def first_trips(
+    offsets: NDArray[np.int64], codes: NDArray[Any], trips: NDArray[np.int32], most: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Of each unit the first ``most`` of its bounded trajectories, by what `trips` says of them.
+
+    One is kept or dropped by its own place among those of its unit; so what a unit contributes is
+    still a function of its own rows, and is at most ``most`` trajectories.
+    """
+    is_kept = trips > -most
+    lengths = np.diff(offsets)
+    kept = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths[is_kept])))
+    return kept, codes[np.repeat(is_kept, lengths)]

@@ -373,12 +373,12 @@ def _takes(
     source: str | None, counting: engines.EngineOptions, parameters: "Parameters"
 ) -> dict[str, Any]:
     """What a run will take: passes, memory, spill; as far as the size of the files tells."""
-    from pathveil.raw.engines.engine import Engine
-
     passes = parameters.how.passes(parameters)
     if source is None:
         how = "the memory that they need, and no spill, unless --input says what is read"
         return {"passes": passes, "takes": f"at most {passes} passes over the trajectories; {how}"}
+    from pathveil.raw.engines.engine import Engine
+
     chosen = asdict(counting)
     engine = Engine.choose(chosen.pop("engine"), source, **chosen)
     return {"passes": passes, "takes": engine.needs(source, parameters)}

@@ -15,7 +15,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.raw.bounding import BoundedTrajectories, first_trips
+from pathveil.raw.bounding import BoundedTrajectories
+from pathveil.raw.database import first_trips
 from pathveil.raw.engines.memory_counter import rows_of
 from pathveil.raw.engines.protocol import Cells
 from pathveil.raw.observed import recoded
