@@ -328,13 +328,18 @@ def test_the_data_as_the_universe_by_location_is_not_quoted(raw, silent):
     silent("plan", "--universe", "raw/stops.csv", *PRIVACY, codes=[2])
 
 
-def test_a_bug_of_ours_does_not_show_the_data(silent, monkeypatch):
+class PanicException(BaseException):
+    """No Exception, as PyO3's."""
+
+
+@pytest.mark.parametrize("kind", [LookupError, PanicException])
+def test_a_bug_of_ours_does_not_show_the_data(silent, monkeypatch, kind):
     def broken(*_arguments, **_options):
-        raise LookupError(RECORD)
+        raise kind(RECORD)
 
     monkeypatch.setattr(engine, "read", broken)
     result = silent(*publish("raw/taps.csv"), codes=[70])
-    assert "LookupError" in result.err
+    assert kind.__name__ in result.err
 
 
 # Python

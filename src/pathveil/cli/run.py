@@ -68,6 +68,8 @@ def _answer(arguments: list[str]) -> int:
     try:
         code = _invoke(arguments)
         sys.stdout.flush()
+    except (Stopped, KeyboardInterrupt, SystemExit):
+        raise
     except PathveilError as error:
         return _fail(aftermath.completed(str(error)), UNUSABLE)
     except BrokenPipeError:
@@ -81,7 +83,8 @@ def _answer(arguments: list[str]) -> int:
         return _fail(message, UNUSABLE)
     except MemoryError:
         return _fail(f"Out of memory. {aftermath.left_behind()}", UNUSABLE)
-    except Exception as error:  # noqa: BLE001  (the last line of defence against a traceback)
+    except BaseException as error:  # noqa: BLE001  (the last line of defence against a traceback)
+        # A library in Rust that panics raises what is no Exception.
         return _fail(_bug(error), BUG)
     return code
 
@@ -147,7 +150,7 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-def _bug(error: Exception) -> str:
+def _bug(error: BaseException) -> str:
     """Where it happened and what kind, but never the exception's text, which may quote data."""
     trace = error.__traceback__
     while trace and trace.tb_next:
