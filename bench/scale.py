@@ -119,20 +119,29 @@ def main() -> None:
     parser.add_argument("--same-tree", action="store_true", help="ε = smallest |D| / |D|")
     parser.add_argument("--memory", default="2GB", help="for DuckDB")
     parser.add_argument("--folder", type=Path, help="where to put the data for the time of the run")
+    parser.add_argument("--data", type=Path, help="where the data stays, and is taken from again")
     parser.add_argument("--results", type=Path, help="a JSON file")
     arguments = parser.parse_known_args()[0]
     sizes = [size for size in SIZES if arguments.least <= size <= arguments.most]
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
+    kept = nullcontext(arguments.data)
+    with kept if arguments.data else tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         data = Path(name)
-        for size in sizes:
-            write_taps(size, data / str(size))
-        compare(data, sizes, arguments)
+        for size in (1000, *sizes):
+            written(size, data)
+        if sizes:
+            compare(data, sizes, arguments)
+
+
+def written(size: int, data: Path) -> None:
+    """Make data/⟨|D|⟩, unless it is there."""
+    if not (data / str(size)).exists():
+        write_taps(size, data / f"{size}.part")
+        (data / f"{size}.part").rename(data / str(size))
 
 
 def compare(data: Path, sizes: list[int], arguments: argparse.Namespace) -> None:
     """All engines on data/⟨|D|⟩."""
-    write_taps(1000, data / "few")
-    in_process("memory", data / "few", arguments)  # compile, if need be
+    in_process("memory", data / "1000", arguments)  # compile, if need be
     sorts = {size: sorted_keys(size) for size in sizes}
     for size, sort in sorts.items():
         row(f"np.sort, {size:,} keys", f"{sort['seconds']:.3f} s", f"CPU {sort['processor']:.3f} s")

@@ -25,6 +25,7 @@ from tests.engines.test_every_engine import (
     CHOSEN,
     MADE_UP,
     TIMED,
+    UNITS,
     real,
     released,
     released_by_all,
@@ -66,6 +67,15 @@ def test_spark_does_all_that_memory_does(cluster, name, choice):
     frame = frame_of(cluster.session, given.table)
     expected = released(given.table, given, "memory", **CHOICES[choice])
     assert released(frame, given, "spark", **CHOICES[choice]) == expected
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_spark_protects_whom_memory_protects(cluster, unit):
+    given = UNITS[unit]
+    frame = frame_of(cluster.session, given.table)
+    for method in ("full", "calibrated"):
+        expected = released(given.table, given, "memory", method)
+        assert released(frame, given, "spark", method) == expected
 
 
 def test_a_pass_tells_how_far_it_is(cluster, monkeypatch):
