@@ -57,7 +57,9 @@ def read_parquet(path: Path, schema: Any) -> Any:
             _check_unpacked(path, file.metadata)
             if not file.schema_arrow.equals(_coded(schema)):
                 raise ReleaseError(f"{path} does not have the columns of a release.")
-            table = file.read()
+            # One group after the other: Arrow can't put lists of several dictionaries together.
+            groups = [file.read_row_group(group) for group in range(file.num_row_groups)]
+            table = pa.concat_tables(groups) if groups else file.read()
     except KeyError:
         raise ReleaseError(f"{path} does not have the columns of a release.") from None
     except (pa.ArrowException, PagesError, OSError, UnicodeDecodeError):  # a name may be no text
