@@ -3,8 +3,8 @@
 ``python -m bench.large_release --riders 50000000`` writes the data of `bench.scale`, publishes it
 by the command line with DuckDB in 2 GB, and then counts, mines, draws and explores the release,
 each by its own command. ``--data DIR`` takes data that `bench.scale` left there, ``--release DIR``
-a bundle that is there already. Memory is the peak of a command's process and of its children, added
-up.
+a bundle that is there already. Memory is the most that a command's process and its children had
+resident together, looked at twenty times a second, or that any of them had at its peak.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from urllib.parse import urlencode, urlsplit
 
 from bench.explorer import address_of, getter
 from bench.measuring import row
-from bench.processes import descendants, together
+from bench.processes import descendants, resident
 from bench.scale import written
 from bench.scale_data import stops
 
@@ -85,7 +85,7 @@ def watch(name: str, process: subprocess.Popen, is_done: Callable[[], bool]) -> 
     """Look at a command until it is done; tell what it took."""
     start, most, seconds = time.perf_counter(), 0, 0.0
     while not is_done():
-        most = max(most, together(process.pid))
+        most = max(most, *resident(process.pid))
         seconds = max(seconds, sum(p.seconds for p in descendants(process.pid, [])))
         time.sleep(TICK)
     taken = time.perf_counter() - start

@@ -42,9 +42,20 @@ def together(first: int) -> int:
     return sum(peak(str(process.number)) for process in descendants(first, []))
 
 
+def resident(first: int) -> list[int]:
+    """What a process and its children have resident together now; and the peak of each."""
+    numbers = [str(process.number) for process in descendants(first, [])]
+    return [sum(_bytes(number, "VmRSS") for number in numbers), *map(peak, numbers)]
+
+
 def peak(process: str) -> int:
     """Peak resident bytes; ``ru_maxrss`` would count our parent's from before we began."""
+    return _bytes(process, "VmHWM")
+
+
+def _bytes(process: str, what: str) -> int:
     with suppress(OSError):
-        if found := re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text()):
+        status = Path(f"/proc/{process}/status").read_text()
+        if found := re.search(rf"{what}:\s+(\d+) kB", status):
             return 1024 * int(found[1])
     return 0  # it has ended

@@ -82,12 +82,12 @@ def _coded(schema: Any) -> Any:
     return pa.schema([(field.name, kinds.get(field.type, field.type)) for field in schema])
 
 
-def positions(chunks: list[Any], labels: tuple[str, ...]) -> NDArray[np.int64]:
+def positions(chunks: list[Any], labels: tuple[str, ...]) -> NDArray[np.int32]:
     """The positions of texts among the labels, −1 for one that is none or missing."""
-    known, parts = pa.array(labels, pa.string()), [np.empty(0, np.int64)]
+    known, parts = pa.array(labels, pa.string()), [np.empty(0, np.int32)]
     for texts in chunks:
         found = pc.index_in(texts.dictionary, value_set=known).fill_null(-1)
-        codes = np.append(found.to_numpy(zero_copy_only=False), -1)
+        codes = np.append(found.to_numpy(zero_copy_only=False), -1).astype(np.int32)
         parts.append(codes[texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
     return np.concatenate(parts)
 
