@@ -41,7 +41,7 @@ STORED = {
         {"method": "calibrated", "epsilon": "60"},
         "721e7edbb5434a7ebb968d49",
     ),
-    "calibrated, with times": ({"method": "calibrated", **FINE_TIMES}, "0da02934d4511883fabdeeed"),
+    "calibrated, with times": ({"method": "calibrated", **FINE_TIMES}, "3564d586588e0034c4a036ca"),
     "calibrated, height chosen": ({"method": "calibrated", **AUTO}, "dcabc38def66c53064127e2a"),
     "calibrated, labels discovered": (
         {"method": "calibrated", **DISCOVER},

@@ -266,15 +266,6 @@ SHORTEST_STEP: Final = 1e-6
 SUFFICIENT_DECREASE: Final = 1e-4  # of what the slope promises (Armijo's rule)
 
 # Times. By hand, on the datasets of docs/timestamps.md.
-# A time of the day with less than so many scales of its noise is taken for empty, as long as all
-# of these together have no more than this share of the visits. Chosen on one synthetic week of
-# commuters, then checked on three others (`bench.empty_hours`, six runs each, none of which changed
-# them). 4,000 people, hours of the week: 4.3% of visits invented and 7.3% lost, without the rule
-# 15.7% invented; half or twice the share trades one for the other. 30,000 people who ride all
-# night, half hours: 0.8% lost, nothing invented. 12,000 people, hours of the week, looked at once,
-# after all: nothing invented, 0.5% lost; without the rule 3.8% invented.
-NOISE_EXPLAINS: Final = 3.0
-MOST_GIVEN_UP: Final = 0.1
 LEAST_TIME_WEIGHT: Final = 1e-9  # no pause and no slot is impossible
 # The fit: so many rounds of so many trajectories, each changing a weight by a factor in between.
 TIME_ROUNDS: Final = 24
