@@ -173,6 +173,17 @@ def test_mining_in_another_process_finds_the_same(bundle, monkeypatch):
     mining.stop()
 
 
+def test_of_very_many_visits_only_short_patterns_are_mined(bundle, monkeypatch):
+    release = pv.read_release(bundle)
+    assert pattern_tables.longest_pattern(release) > pattern_tables.MOST_LENGTH_OF_MANY
+    monkeypatch.setattr(pattern_tables, "MANY_VISITS", 10)
+    monkeypatch.setattr(pattern_tables, "MOST_LENGTH_OF_MANY", 2)
+    tables = PatternTables(pattern_tables.longest_pattern(release))
+    MiningBeside(tables, release, None).wait()
+    assert tables.longest == 2
+    assert tables.progress == 1
+
+
 def test_mining_that_fails_says_so(tmp_path, monkeypatch, bundle):
     monkeypatch.setattr(mining_beside, "MOST_VISITS_IN_A_THREAD", 0)
     tables = PatternTables(4)

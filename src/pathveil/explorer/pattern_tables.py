@@ -16,6 +16,10 @@ from pathveil.core.paths import WeightedPaths
 
 PER_TABLE = 500
 MOST_LENGTH = 12
+# Of a release of so many visits, on distinct paths, only patterns of a few locations are mined:
+# those of many would take gigabytes, and half an hour.
+MANY_VISITS = 10_000_000
+MOST_LENGTH_OF_MANY = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,9 @@ class Found:
 
 def longest_pattern(paths: WeightedPaths) -> int:
     """How long the patterns are that are mined, at least 1."""
-    return max(1, min(MOST_LENGTH, int(paths.paths().lengths.max(initial=0))))
+    found = paths.paths()
+    most = MOST_LENGTH if len(found.codes) <= MANY_VISITS else MOST_LENGTH_OF_MANY
+    return max(1, min(most, int(found.lengths.max(initial=0))))
 
 
 def mine(paths: WeightedPaths) -> Iterator[Mined]:
