@@ -16,6 +16,8 @@ from pathveil.universe.universe import Universe
 MEAN_LENGTH = 6.7
 LONGEST = 121
 _COLUMNS = 32
+# The city of the docs: its busiest stops.
+BUSIEST = ("Central", "Harbour", "Market")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,7 +45,8 @@ def simulate_week(
     if not 1 <= mean_length <= 1000:  # noqa: PLR2004
         raise ParameterError("The mean length of a simulated week must lie between 1 and 1,000.")
     draw = np.random.default_rng(seed)  # noqa: TID251  (these riders do not exist)
-    popularity = draw.permutation(np.arange(1.0, stops + 1) ** -0.9).cumsum()  # Zipf-like
+    weight = draw.permutation(np.arange(1.0, stops + 1) ** -0.9)  # Zipf-like
+    popularity = weight.cumsum()
 
     def stop(size: int) -> NDArray[np.int32]:
         drawn = np.searchsorted(popularity, draw.random(size) * popularity[-1])
@@ -63,7 +66,7 @@ def simulate_week(
     detours = np.flatnonzero(draw.random(visits) < np.where(wanders, 0.8, 0.15))
     codes[detours] = stop(len(detours))
     report_progress(3, 4)
-    return SimulatedWeek(offsets, codes, _stop_list(stops))
+    return SimulatedWeek(offsets, codes, _stop_list(np.argsort(-weight)))
 
 
 def _lengths(
@@ -78,13 +81,16 @@ def _lengths(
     return np.minimum(lengths, max(LONGEST, round(LONGEST * mean / MEAN_LENGTH)))
 
 
-def _stop_list(stops: int) -> Universe:
-    """Stops on a grid of streets, with names and coordinates."""
-    code = np.arange(stops)
+def _stop_list(by_popularity: NDArray[np.int64]) -> Universe:
+    """Stops on a grid of streets, with names and coordinates; the first have names of their own."""
+    code = np.arange(len(by_popularity))
     row, column = code // _COLUMNS, code % _COLUMNS
+    names = [f"Avenue {r + 1} / Street {c + 1}" for r, c in zip(row, column, strict=True)]
+    for stop, name in zip(by_popularity.tolist(), BUSIEST, strict=False):
+        names[stop] = name
     return Universe(
         [f"S{c:04d}" for c in code],
-        names=[f"Avenue {r + 1} / Street {c + 1}" for r, c in zip(row, column, strict=True)],
+        names=names,
         latitude=np.asarray(45.40 + 0.004 * (row % 8192), dtype=np.float64),
         longitude=np.asarray(-73.90 + 0.011 * column, dtype=np.float64),
     )

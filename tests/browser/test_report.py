@@ -233,7 +233,7 @@ def test_a_page_prints_with_its_tables_open_on_white(opened):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_first_screen_the_map_and_the_tables_of_a_city(opened, width):
+def test_the_first_screen_the_map_and_the_tables_of_a_city(opened, pages, width):
     page = opened("city", width=width)
     assert page.title() == "Taps of March"
     # Four sentences and three figures, on the first screen.
@@ -257,6 +257,16 @@ def test_the_first_screen_the_map_and_the_tables_of_a_city(opened, width):
         assert apart or below
     assert "Market 0" in shown.first.text_content()
     assert page.locator("svg .under").first.get_attribute("d").startswith("M")
+    # Areas are in proportion to visits, in the legend as on the map, at every width.
+    map_ = page.locator("svg.drawn").first
+    scale = map_.bounding_box()["width"] / float(map_.get_attribute("viewBox").split()[2])
+    diameter = max(float(one.get_attribute("stroke-width")) for one in
+                   map_.locator("[stroke-linecap] path").all())  # fmt: skip
+    most = max(pv.visits(pv.read_release(pages["city"].parent)).counts)
+    for one in page.locator(".legend").first.locator("span").all():
+        count = int(one.inner_text().replace(",", ""))
+        share = one.locator("svg").bounding_box()["width"] / (scale * diameter)
+        assert share**2 == pytest.approx(count / most, rel=0.05)
     # Intervals and marks; no name twice.
     rows = page.locator("#visited ~ table").first.locator("tbody tr")
     assert re.search(r"[\d,]+ to [\d,]+", rows.first.inner_text())

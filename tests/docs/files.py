@@ -17,7 +17,7 @@ import pathveil as pv
 from pathveil.cli.run import run
 
 RIDERS = 3000
-PLACES = ["Central", "Harbour", "Market", "A", "B", *(f"S{n:04d}" for n in range(1, 36))]
+PLACES = ["Central", "Harbour", "Market", *(f"S{n:04d}" for n in range(1, 36))]
 ZONES = ["Downtown", "North", "South", "West"]
 MONDAY = np.datetime64("2026-03-02T06:00:00")
 
@@ -80,10 +80,8 @@ def stations():
 
 
 def people():
-    """People's visits and trips, one row per visit."""
-    visits = [(unit, time, place) for unit, _, time, place in VISITS]
-    _write("visits.csv", ["user", "time", "place"], visits)
-    _write("trips.csv", ["user", "trip", "time", "place"], VISITS)
+    """Riders' trips, one row per visit."""
+    _write("trips.csv", ["card_id", "trip", "tapped_at", "stop"], VISITS)
 
 
 def points():

@@ -127,6 +127,8 @@ def run_commands(block, shell):
         said = result.out + result.err
         assert result.code == command.expected_code, f"{block}: $ {command.text}\n{said}"
         assert missing_lines(command.shown, said) == [], f"{block}: $ {command.text}\n{said}"
+        if command.text.startswith("ls ") and command.shown:  # a list of files is a whole one
+            assert said.split() == list(command.shown), f"{block}: $ {command.text}\n{said}"
 
 
 @pytest.mark.parametrize("page", pages())
@@ -191,7 +193,12 @@ def test_lines_are_compared_in_order_with_dots_for_anything():
 
 @pytest.mark.parametrize(
     "text",
-    ["$ pathveil verify nothing-here", "$ pathveil universe codes:1..9\nnine million", "$ false"],
+    [
+        "$ pathveil verify nothing-here",
+        "$ pathveil universe codes:1..9\nnine million",
+        "$ false",
+        "$ mkdir march && touch march/one march/two\n$ ls march\none",
+    ],
 )
 def test_a_wrong_block_fails(shell, text):
     with pytest.raises(AssertionError):

@@ -248,8 +248,9 @@ class TestSample:
 
 
 def test_a_list_that_is_empty_says_why_and_what_to_do():
-    assert "2 of 5 were left out" in rule_words(2, 5)
-    words = rule_words(5, 5)
+    assert "2 of 5 were left out" in rule_words(2, 5, "flows")
+    words = rule_words(5, 5, "patterns")
+    assert "`publish --for patterns`" in words
     assert "None of 5 can be told from noise" in words
     assert "--all" in words
     assert "larger ε" in words

@@ -133,7 +133,7 @@ def _asked_line() -> _Line:
     line.given["--for"] = purpose
     if purpose == "hours":
         line.given |= {"--time-column": order, "--time-grid": _asked("Which slots of time?", "1h")}
-        line.given["--time-zone"] = _asked("In which time zone (such as Europe/Berlin)?", "UTC")
+        line.given["--time-zone"] = _asked("In which time zone (such as America/Montreal)?", "UTC")
     else:
         line.given["--order-column"] = order
     line.given["--epsilon"] = _asked_valid(

@@ -56,8 +56,14 @@ def told(rows: Sequence[tuple[Row, int]], *, everything: bool) -> tuple[list[Row
     return kept, len(rows) - len(kept)
 
 
-def rule_words(left_out: int, of: int) -> str:
-    """What stands below a table."""
+def rule_words(left_out: int, of: int, purpose: str) -> str:
+    """What stands below a table.
+
+    Args:
+        left_out: how many rows it lacks.
+        of: how many it would have.
+        purpose: the value of `--for` with which a release tells more of them.
+    """
     noise = (
         f"{left_out:,} of {of:,} were left out because they can't be told from noise; --all shows "
         "them. "
@@ -66,8 +72,10 @@ def rule_words(left_out: int, of: int) -> str:
     )
     if left_out and left_out == of:
         noise = (
-            f"None of {of:,} can be told from noise, so none is shown: too few people do each. "
-            "--all shows them with their intervals; single stops, wider areas, more people or a "
-            "larger ε tell more. "
+            f"None of {of:,} can be told from noise, so none is shown: too few people do each, or "
+            "nothing was measured that tells how far such counts are off. --all shows them with "
+            "their intervals. `pathveil count` tells single stops already; a release tells more "
+            "if it is of more people or wider areas, has a larger ε, or is made for this "
+            f"(`publish --for {purpose}`): `pathveil plan` says what to expect, for nothing. "
         )
     return f"{noise}Marks: {RULE}."

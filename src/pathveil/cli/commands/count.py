@@ -35,9 +35,10 @@ def count(
     be told from noise). Where nothing was measured that tells, the interval is a bound that needs
     no model: from 0 to the most who may visit the rarest of the locations.
 
-    Example: `pathveil count release S0001 S0002 --ordered`
+    Example: `pathveil count release Central Harbour --ordered`
 
-    A in the morning, then B: `pathveil count release A@07:00-10:00 B --ordered`
+    Central in the morning, then Harbour:
+    `pathveil count release Central@07:00-10:00 Harbour --ordered`
     """
     from dataclasses import asdict
 

@@ -118,6 +118,8 @@ export function map(data, { onpick, what, hint = "" }) {
   function names(pen, largest, ink, halo) {
     const taken = [];
     let written = 0;
+    const isApart = (one, other) => one[0] >= other[2] || other[0] >= one[2] || one[1] >= other[3] || other[1] >= one[3];
+    const isFree = (box) => box[0] >= 0 && box[2] <= size.width && taken.every((other) => isApart(box, other));
     pen.font = "12px system-ui, sans-serif";
     pen.textAlign = "start";
     pen.textBaseline = "middle";
@@ -128,10 +130,11 @@ export function map(data, { onpick, what, hint = "" }) {
       const [x, y] = at(i);
       const name = (data.names[i] || data.labels[i]).slice(0, 28);
       const wide = pen.measureText(name).width;
-      const left = x + largest * Math.sqrt(look(i)[0]) + 3;
-      const box = [left, y - 8, left + wide, y + 8];
-      if (box[2] > size.width || x < 0 || y < 8 || y > size.height - 8) continue;
-      if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
+      const beside = largest * Math.sqrt(look(i)[0]) + 3;
+      if (x < 0 || x > size.width || y < 8 || y > size.height - 8) continue;
+      // To the right of its spot; where that is outside the map or taken, to the left.
+      const box = [x + beside, x - beside - wide].map((left) => [left, y - 8, left + wide, y + 8]).find(isFree);
+      if (!box) continue;
       taken.push(box);
       pen.strokeStyle = halo;
       pen.strokeText(name, box[0], y);
