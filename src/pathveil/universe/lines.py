@@ -23,6 +23,7 @@ CALLS_FILE: Final = "stop_times.txt"
 # Stops apart at which a step ends: the next one, the second, up to 4, 8, 16, and more.
 LINE_ENDS: Final = np.array([1, 2, 4, 8, 16])
 LINE_STEPS: Final = len(LINE_ENDS) + 1
+MOST_APART: Final = 64  # stops; who stays longer on one line is taken to go anywhere
 MOST_PAIRS: Final = 1 << 21  # the nearest; a large city has some hundred thousand
 _CALLS = ("trip_id", "stop_id", "stop_sequence")
 
@@ -50,18 +51,19 @@ class Lines:
         keys, apart = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         size = 1 + max((int(ride.max()) for ride in rides if len(ride)), default=0)
         for ride in rides:
-            one, other = np.triu_indices(len(ride), 1)
-            moves = ride[one] != ride[other]
-            keys.append((ride[one] * size + ride[other])[moves])
-            apart.append((other - one)[moves])
-        key, far = np.concatenate(keys), np.concatenate(apart)
-        order = np.lexsort((far, key))
+            for far in range(1, min(MOST_APART, len(ride) - 1) + 1):
+                one, other = ride[:-far], ride[far:]
+                moves = one != other
+                keys.append((one * size + other)[moves])
+                apart.append(np.full(int(moves.sum()), far))
+        key, stops = np.concatenate(keys), np.concatenate(apart)
+        order = np.lexsort((stops, key))
         key, at = np.unique(key[order], return_index=True)
-        far = far[order][at]
+        stops = stops[order][at]
         if not len(key):
             return None
-        nearest = np.sort(np.argsort(far, kind="stable")[:MOST_PAIRS])
-        step = np.searchsorted(LINE_ENDS, far[nearest]).astype(np.int8)
+        nearest = np.sort(np.argsort(stops, kind="stable")[:MOST_PAIRS])
+        step = np.searchsorted(LINE_ENDS, stops[nearest]).astype(np.int8)
         first, second = np.divmod(key[nearest], size)
         return cls(first.astype(np.int32), second.astype(np.int32), step)
 
