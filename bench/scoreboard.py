@@ -53,6 +53,14 @@ class Scoreboard:
         own = (own_queries(database, locations, queries) for locations in OWN)
         self._questions = (subsets[0], subsets[-1], *own)
 
+    @property
+    def subset(self) -> Queries:
+        """The paper's queries of up to 3 locations."""
+        queries = self._questions[0]
+        if queries is None:
+            raise ValueError("There are always queries of random locations.")
+        return queries
+
     def score(self, release: WeightedPaths) -> NDArray[np.float64]:
         """All columns; NaN where nobody's trajectory has so many locations."""
         return np.array(list(self._figures(Figures(release))))

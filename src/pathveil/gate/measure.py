@@ -140,7 +140,8 @@ def measure_stage(
 def _scope(database: Trajectories) -> Scope:
     grid = database.time_grid
     universe = database.universe
-    return Scope(len(universe), 0 if grid is None else len(grid), points=universe.points)
+    slots = 0 if grid is None else len(grid)
+    return Scope(len(universe), slots, points=universe.points, lines=universe.lines)
 
 
 def _second_scope(seen: Measurements, candidates: NDArray[np.int64]) -> Scope:

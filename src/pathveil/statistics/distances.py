@@ -2,8 +2,10 @@
 
 The moves are those of `statistics.moves`: for every first visit but the very first, from the
 location before it; both must be candidates. A cell is how far it is. So some forty cells tell how
-much people rather go somewhere near, also where every single move is too rare to be counted. A
-trajectory adds at most ``cap`` − 1, and all of it may be one cell.
+much people rather go somewhere near, also where every single move is too rare to be counted. Where
+a timetable tells that one line serves both ends (`universe.lines`), a cell is by how many stops
+they are apart, and not how far. A trajectory adds at most ``cap`` − 1, and all of it may be one
+cell.
 
 Floats decide in which cell a move is. That is a public function of its ends: whatever it says, a
 move is in one cell, and the bound holds.
@@ -31,6 +33,7 @@ from pathveil.statistics.statistic import (
     Statistic,
     Visit,
 )
+from pathveil.universe.lines import LINE_STEPS, Lines
 
 NEAREST = 0.05  # km: below that is step 0
 # Squares of the distances at which a step ends; the last one is beyond any two points on Earth.
@@ -57,22 +60,34 @@ class Distances(Statistic):
         return Bound(cap - 1, (cap - 1) ** 2)
 
     def size(self, scope: Scope) -> int:
-        """The same for every universe."""
-        return UNKNOWN + 1
+        """The same for every universe, but for that of a timetable."""
+        return UNKNOWN + 1 + (0 if scope.lines is None else LINE_STEPS)
 
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
         """Of at most ``cap`` distinct locations of each row."""
-        return _distance_cells(*rows.first_visits(cap), _places(scope), STEP_ENDS)
+        visited, reached_from = rows.first_visits(cap)
+        found, cells = _distance_cells(visited, reached_from, _places(scope), STEP_ENDS)
+        lines = scope.lines_among
+        if lines is None or not len(lines.first):
+            return found, cells
+        return found, _by_lines(visited, reached_from, cells, lines, scope.named)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """Moves from or to other locations have no cell."""
         locations, places = [visit.location for visit in visits], _places(scope)
-        distinct = dict.fromkeys(locations)
+        distinct, lines = dict.fromkeys(locations), scope.lines_among
+        served = () if lines is None else (lines.first, lines.second, lines.step)
+        stops_apart = {
+            (int(one), int(other)): int(step) for one, other, step in zip(*served, strict=True)
+        }
         for location in spread_after_first(list(distinct), cap)[1:]:
             before = scope.position_of(locations[locations.index(location) - 1])
             there = scope.position_of(location)
             if before is not None and there is not None:
                 far = float(((places[before] - places[there]) ** 2).sum())
+                if (before, there) in stops_apart:
+                    yield UNKNOWN + 1 + stops_apart[before, there]
+                    continue
                 yield UNKNOWN if np.isnan(far) else sum(float(end) <= far for end in STEP_ENDS)
 
     def caps(self, outlook: Outlook) -> range:
@@ -103,6 +118,23 @@ def _places(scope: Scope) -> NDArray[np.float64]:
     if scope.points is not None:
         places[:-1] = scope.points[scope.candidates]
     return places
+
+
+def _by_lines(
+    visited: NDArray[np.int32],
+    reached_from: NDArray[np.int32],
+    cells: NDArray[np.int32],
+    lines: Lines,
+    named: int,
+) -> NDArray[np.int32]:
+    """The same cells; of moves that a line serves, that of the stops they are apart."""
+    here, there = reached_from[:, 1:], visited[:, 1:]
+    is_move = (there >= 0) & (here < named) & (there < named)
+    keys = here[is_move].astype(np.int64) * named + there[is_move]
+    served = lines.first.astype(np.int64) * named + lines.second
+    at = np.minimum(np.searchsorted(served, keys), len(served) - 1)
+    step = UNKNOWN + 1 + lines.step[at].astype(np.int32)
+    return np.where(served[at] == keys, step, cells)
 
 
 @compiled

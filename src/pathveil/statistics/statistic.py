@@ -27,6 +27,7 @@ from pathveil.statistics.outlook import Outlook
 
 if TYPE_CHECKING:
     from pathveil.statistics.validation import Queries
+    from pathveil.universe.lines import Lines
 
 ALWAYS_DENSE = 1 << 62
 NONE_INVENTED = Fraction(0)
@@ -73,6 +74,7 @@ class Scope:
         levels: the levels of the prefix tree that are measured already.
         points: float64, shape (|L|, 3); where each location lies (public), if there is a map.
         queries: the questions that validate answers; None before they are chosen.
+        lines: which locations one line serves (public), if a timetable tells.
     """
 
     universe_size: int
@@ -82,6 +84,7 @@ class Scope:
     levels: tuple[NoisyTable, ...] = ()
     points: NDArray[np.float64] | None = None
     queries: "Queries | None" = None
+    lines: "Lines | None" = None
 
     @property
     def named(self) -> int:
@@ -118,7 +121,15 @@ class Scope:
             universe_size=self.named,
             candidates=np.arange(self.named),
             points=None if self.points is None else self.points[self.candidates],
+            lines=self.lines_among,
         )
+
+    @cached_property
+    def lines_among(self) -> "Lines | None":
+        """The lines as seen from the candidates."""
+        if self.lines is None:
+            return None
+        return self.lines.among(self.candidates, self.universe_size)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -133,6 +133,33 @@ def _from_zip(content: bytes, path: Path) -> tuple[bytes, str]:
         raise UniverseError(f"{path} is not a readable zip file.") from None
 
 
+def feed_file(path: Path, name: str) -> bytes | None:
+    """One more file of a feed; None if it has none, or is not a zip file.
+
+    Raises:
+        UniverseError: if it can't be read.
+    """
+    content = open_public(path, "GTFS feed")
+    if not content.startswith(b"PK"):
+        return None
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as feed:
+            named = [one for one in feed.infolist() if one.filename.rsplit("/", 1)[-1] == name]
+            if not named or named[0].file_size > MOST_BYTES:
+                return None
+            if named[0].compress_type not in COMPRESSIONS:
+                raise UniverseError(f"The {name} of {path} is compressed in an unusual way.")
+            return feed.read(named[0])
+    except (
+        zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError,
+    ):  # fmt: skip
+        raise UniverseError(f"The {name} of {path} can't be read.") from None
+    except ValueError as error:
+        if isinstance(error, UniverseError):
+            raise
+        raise UniverseError(f"The {name} of {path} can't be read.") from None
+
+
 def _is_stops(name: str) -> bool:
     # Some publishers zip the folder instead of the files.
     return name.rsplit("/", 1)[-1] == STOPS_FILE and not name.startswith("__MACOSX")

@@ -26,6 +26,7 @@ from pathveil.universe.coordinates import (
 
 if TYPE_CHECKING:
     from pathveil.universe.gtfs import Level, Stop
+    from pathveil.universe.lines import Lines
 
 MAX_LABEL_LENGTH = 500
 MAX_SIZE = 2**31 - 1
@@ -51,6 +52,9 @@ class Universe:
         aliases: further labels that data may use, and the location that each stands for (a
             platform and its station).
 
+    Attributes:
+        lines: which locations one line of a GTFS feed serves; None without a timetable.
+
     Raises:
         UniverseError: if the list is empty, a label is empty or repeated, or a label or a name
             is too long or holds a control character.
@@ -61,6 +65,7 @@ class Universe:
     origin: str = LISTED
     cells: Cells | None = None
     aliases: Mapping[str, str] = MappingProxyType({})
+    lines: "Lines | None" = None
 
     def __init__(
         self,
@@ -133,13 +138,14 @@ class Universe:
             UniverseError: if the feed is malformed; the message says on which line.
         """
         from pathveil.universe.gtfs import read_stops, stops_at
+        from pathveil.universe.lines import read_lines
         from pathveil.universe.specification import file_origin
 
         stops, stations = stops_at(read_stops(Path(feed)), level)
         if not stops:
             raise UniverseError(f"The feed {feed} has no {level}.")
-        kept = {stop.stop_id for stop in stops}
-        return cls(
+        kept = {stop.stop_id: code for code, stop in enumerate(stops)}
+        universe = cls(
             [stop.stop_id for stop in stops],
             names=[stop.name for stop in stops],
             latitude=[stop.latitude for stop in stops],
@@ -150,6 +156,9 @@ class Universe:
                 **{below: station for below, station in stations.items() if station in kept},
             },
         )
+        below = {one: kept[station] for one, station in stations.items() if station in kept}
+        universe.lines = read_lines(Path(feed), {**kept, **below})
+        return universe
 
     @classmethod
     def from_grid(cls, rows: int, columns: int, box: str) -> "Universe":

@@ -9,11 +9,13 @@ moves leave over is shared out: from x to y
 where a(x) makes them sum to those who leave x for a move that is not listed, and the decay makes
 them sum, at each step of distance, to what the table has and the listed moves do not. Both are
 found in turns (iterative proportional fitting). Where the map explains nothing the steps come out
-equal, and people mix freely, as they do without a map. Only coordinates, which are public, and
-noisy tables are seen.
+equal, and people mix freely, as they do without a map. With the timetable of a GTFS feed
+(`universe.lines`) pairs of stops that one line serves have steps of their own, by how many stops
+they are apart: so moves that a line serves come first, as far as the noisy table says so. Only
+coordinates and timetables, which are public, and noisy tables are seen.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +28,9 @@ from pathveil.statistics.constants import (
     MOST_NEIGHBOUR_PAIRS,
 )
 from pathveil.statistics.denoise import Estimates
-from pathveil.statistics.distances import STEP_ENDS
+from pathveil.statistics.distances import STEP_ENDS, UNKNOWN
 from pathveil.statistics.statistic import LEAST_PLACED
+from pathveil.universe.lines import Lines
 
 _TINY = 1e-300
 
@@ -40,7 +43,8 @@ class Neighbourhood:
         first: int64, ascending; whose neighbour it is.
         second: int64; the neighbour, ascending for each ``first``.
         step: int64; how far it is.
-        beyond: the step of whoever is no neighbour, and of all that are as far.
+        beyond: the step of whoever is no neighbour, and of all that are as far. The steps after it
+            are those of a line: how many stops apart.
         count: n, the number of candidates.
     """
 
@@ -51,11 +55,12 @@ class Neighbourhood:
     count: int
 
     @classmethod
-    def of(cls, points: NDArray[np.float64]) -> "Neighbourhood | None":
+    def of(cls, points: NDArray[np.float64], lines: Lines | None = None) -> "Neighbourhood | None":
         """None if there is no map to speak of.
 
         Args:
             points: float64, shape (n, 3); see `universe.coordinates.points_on_earth`.
+            lines: the pairs of candidates that one line serves; they are neighbours, too.
         """
         placed = np.flatnonzero(~np.isnan(points[:, 0]))
         if len(placed) < LEAST_PLACED:
@@ -70,13 +75,25 @@ class Neighbourhood:
         is_all = near.shape[1] == len(placed) - 1
         beyond = 1 + int(farthest.max() if is_all else np.median(farthest))
         order = np.argsort(near, axis=1)
-        return cls(
+        found = cls(
             np.repeat(from_south[rows], near.shape[1]),
             np.take_along_axis(near, order, axis=1).ravel(),
             np.minimum(np.take_along_axis(step, order, axis=1).ravel(), beyond),
             beyond,
             len(points),
         )
+        return found if lines is None else found._served(lines)
+
+    def _served(self, lines: Lines) -> "Neighbourhood":
+        """With the pairs that a line serves: how many stops apart counts, and not how far."""
+        count = self.count
+        keys = np.concatenate(
+            (lines.first.astype(np.int64) * count + lines.second, self.first * count + self.second)
+        )
+        step = np.concatenate((self.beyond + 1 + lines.step.astype(np.int64), self.step))
+        keys, at = np.unique(keys, return_index=True)  # of two the first: that of the line
+        first, second = np.divmod(keys, count)
+        return replace(self, first=first, second=second, step=step[at])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +132,9 @@ def unmeasured_moves(
         coming: float64, shape (n,); who comes to each for the first time; the same sum.
         distances: how many moves there are at each step of distance; any sum.
     """
-    count, steps = near.count, near.beyond + 1
+    count, farthest = near.count, near.beyond
+    by_stops = distances.value[UNKNOWN + 1 :]  # none without a timetable
+    steps = farthest + 1 + len(by_stops)
     # The listed moves among neighbours, and the others.
     pair = near.first * count + near.second
     at = np.minimum(np.searchsorted(pair, keys), len(pair) - 1)
@@ -124,7 +143,7 @@ def unmeasured_moves(
     hidden[at[is_near]] = False
     from_, to = np.divmod(keys, count)
     listed = _sums(near.step[at[is_near]], moves[is_near], steps)
-    listed[-1] += moves[~is_near].sum()
+    listed[farthest] += moves[~is_near].sum()
 
     # Of each candidate, who comes at each step of distance where nothing is listed.
     cell = near.first * steps + near.step
@@ -133,24 +152,28 @@ def unmeasured_moves(
     unlisted = unlisted.reshape(count, steps)
     beyond = np.maximum(coming.sum() - coming - offered.sum(axis=1), 0.0)
     beyond = np.maximum(beyond - _sums(from_[~is_near], coming[to[~is_near]], count), 0.0)
-    unlisted[:, -1] += beyond
+    unlisted[:, farthest] += beyond
 
     missing = np.maximum(leaving - _sums(from_, moves, count), 0.0)
     scaling = leaving.sum() / max(distances.value.sum(), _TINY)
-    told = _folded(distances.value, steps) * scaling
+    told = np.append(_folded(distances.value[: UNKNOWN + 1], farthest + 1), by_stops) * scaling
     noise = scaling * float(np.sqrt(distances.variance.max()))
     left = np.maximum(told - listed, 0.0)
     left *= missing.sum() / max(left.sum(), _TINY)
     decay = np.ones(steps)
     for _ in range(DECAY_ROUNDS):
         share = _shared_out(missing, unlisted @ decay)
-        decay = _smoothed(left, share @ unlisted, DECAY_SLACK * noise)
+        expected, slack = share @ unlisted, DECAY_SLACK * noise
+        decay = np.append(
+            _smoothed(left[: farthest + 1], expected[: farthest + 1], slack),
+            _smoothed(left[farthest + 1 :], expected[farthest + 1 :], slack),
+        )
     share = _shared_out(missing, unlisted @ decay)
     return Unmeasured(
         near.first[hidden],
         near.second[hidden],
         (share[near.first] * coming[near.second] * decay[near.step])[hidden],
-        share * decay[-1] * beyond,
+        share * decay[farthest] * beyond,
         decay,
     )
 
@@ -173,6 +196,8 @@ def _smoothed(
     From the step with most to go by to both sides; one with little takes after the one before it.
     """
     decay = np.ones(len(moves))
+    if not len(moves):
+        return decay
     surest = int(np.argmax(expected))
     decay[surest] = (moves[surest] + slack) / (expected[surest] + slack)
     for step in range(surest + 1, len(moves)):

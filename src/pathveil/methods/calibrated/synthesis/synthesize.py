@@ -83,8 +83,12 @@ def weigh(
 
     work = continuations(measurements.tree, known.total, unnamed)
     aims = FitTargets.of(known, plan, measurements.universe_size)
-    points = measurements.scope.points
-    near = None if points is None else Neighbourhood.of(points[candidates])
+    scope = measurements.scope
+    near = (
+        None
+        if scope.points is None
+        else Neighbourhood.of(scope.points[candidates], scope.lines_among)
+    )
     model = fit(aims, Destinations.of(known, plan, near), work, plan, draw)
     report_progress(1, 5)
 
