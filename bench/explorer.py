@@ -39,10 +39,10 @@ def main(folder: Path | None = None) -> None:
             text=True,
         ) as server:
             try:
-                address = urlsplit(_address(server))
+                address = urlsplit(address_of(server))
                 print(f"ready after {time.perf_counter() - started:.1f} s, with two releases")
                 connection = http.client.HTTPConnection(address.hostname, address.port)
-                _measure(_getter(connection), server.pid, started)
+                _measure(getter(connection), server.pid, started)
             finally:
                 server.send_signal(signal.SIGINT)
 
@@ -135,7 +135,7 @@ def _questions(get) -> dict[str, list[str]]:
     }
 
 
-def _getter(connection):
+def getter(connection):
     def get(path: str) -> tuple[int, bytes]:
         connection.request("GET", path)
         reply = connection.getresponse()
@@ -144,7 +144,7 @@ def _getter(connection):
     return get
 
 
-def _address(server: "subprocess.Popen[str]") -> str:
+def address_of(server: "subprocess.Popen[str]") -> str:
     lines = []
     for line in server.stdout:
         lines.append(line)

@@ -6,19 +6,15 @@ one line of JSON. By ``calibrated`` the synthesis comes after that, and is told 
 
 import json
 import os
-import re
 import resource
 import sys
 import time
 import urllib.request
 import warnings
-from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
+from bench.processes import descendants, peak, processes, together
 from bench.scale_data import stops
 
 HEIGHT = 20
@@ -33,6 +29,8 @@ SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
+
+ALONE = {"spark.driver.memory": "2g"}  # on this machine the driver's process does all the work
 
 
 def count(
@@ -55,10 +53,11 @@ def count(
     height = None if parameters.how.has_tables else HEIGHT
     driver = None if master is None else Driver(master)
     source = folder if driver is None else driver.session.read.parquet(folder)
-    start, marks = time.perf_counter(), []
+    start, marks, peaks = time.perf_counter(), [], []
 
     def mark(*_: object) -> None:
         marks.append(time.perf_counter())
+        peaks.append(together(os.getpid()) if driver is None else peak("self"))
         if driver is not None:
             driver.look()
 
@@ -74,7 +73,8 @@ def count(
         "processor": used.ru_utime + used.ru_stime,
         "read": read,
         "levels": np.diff([start + read, *marks]).round(2).tolist(),
-        "peak": _peak("self"),
+        "peak": max(*peaks, peak("self")),
+        "counting": peaks[-1],
         "nodes": len(release.tree),
     }
     return result if driver is None else result | driver.end()
@@ -89,7 +89,8 @@ class Driver:
         warnings.simplefilter("ignore")
         os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
         builder = SparkSession.builder.master(master).appName("scale")
-        for key, value in SETTINGS.items():
+        is_local = master.startswith("local")
+        for key, value in (SETTINGS | (ALONE if is_local else {})).items():
             builder = builder.config(key, value)
         self.session = builder.getOrCreate()
         self.session.sparkContext.setLogLevel("OFF")
@@ -119,9 +120,9 @@ class Driver:
         """Memory of the JVM, processor time of all processes, bytes written to shuffles."""
         context = self.session.sparkContext
         process = self._java.ProcessHandle.current().pid()
-        jvm = _peak(str(process))
-        executors = [p for p in _processes() if context.applicationId in p.command]
-        processor = time.process_time() + sum(p.seconds for p in _descendants(process, executors))
+        jvm = peak(str(process))
+        executors = [p for p in processes() if context.applicationId in p.command]
+        processor = time.process_time() + sum(p.seconds for p in descendants(process, executors))
         self.session.stop()
         return {
             "heap": self._live,
@@ -129,40 +130,6 @@ class Driver:
             "processor": processor,
             "shuffled": np.diff(self._shuffled).tolist(),
         }
-
-
-@dataclass(frozen=True)
-class Process:
-    """A process of this machine, and the seconds that it and its ended children used."""
-
-    number: int
-    parent: int
-    command: str
-    seconds: float
-
-
-def _processes() -> Iterator[Process]:
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has ended
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            command = (folder / "cmdline").read_text(errors="replace")
-            seconds = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-            yield Process(int(folder.name), int(fields[1]), command, seconds)
-
-
-def _descendants(driver: int, executors: list[Process]) -> list[Process]:
-    """The driver's Java, the executors, and all that they started (Python workers)."""
-    everything = list(_processes())
-    wanted = {driver, *(process.number for process in executors)}
-    while more := {p.number for p in everything if p.parent in wanted} - wanted:
-        wanted |= more
-    return [process for process in everything if process.number in wanted]
-
-
-def _peak(process: str) -> int:
-    """Peak resident bytes; ``ru_maxrss`` would count our parent's from before we began."""
-    status = Path(f"/proc/{process}/status").read_text()
-    return 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from pathveil.raw.reading_plan import Reading
 from pathveil.universe.taxonomy import Taxonomy
 
 MADE_UP = inputs.made_up()
+NAMED = Universe(inputs.LABELS)
 
 
 def released(source, given, engine, method="full", **more):
@@ -102,6 +103,61 @@ CHOICES = {
     "tables for flows": {"method": "calibrated", "purpose": "flows"},
     "tables for hours": {"method": "calibrated", "purpose": "hours"},
 }
+
+
+TAPS = MADE_UP["trips"]
+IN_TRIPS = TAPS.reading
+BY_DAY = {**MADE_UP["days"].reading, "max_trajectories_per_unit": 2}
+UNITS = {
+    "a week": Input(moments := inputs.moments(), NAMED, {**BY_DAY, "protect": "person-week"}),
+    "a day": Input(moments, NAMED, {**BY_DAY, "protect": "person-day", "split": "gap:90min"}),
+    "a sampled day": Input(
+        moments, NAMED, {**BY_DAY, "protect": "person-day", "keep": "sample", "keep_seed": 4}
+    ),
+    "a trip": Input(
+        TAPS.table, TAPS.universe, {**IN_TRIPS, "protect": "trip", "max_trajectories_per_unit": 1}
+    ),
+    "a trip by its pauses": Input(
+        moments, NAMED,
+        {**BY_DAY, "protect": "trip", "split": "gap:90min", "max_trajectories_per_unit": 1},
+    ),
+    "a chosen number of trips": Input(
+        TAPS.table, TAPS.universe, {**IN_TRIPS, "max_trajectories_per_unit": "auto"}
+    ),
+    "a chosen number of sampled trips": Input(
+        TAPS.table, TAPS.universe,
+        {**MADE_UP["sampled trips"].reading, "max_trajectories_per_unit": "auto"},
+    ),
+    "a chosen number of a week's days": Input(
+        moments, NAMED,
+        {**BY_DAY, "protect": "person-week", "max_trajectories_per_unit": "auto"},
+    ),
+}  # fmt: skip
+
+
+QUICK = ("a day", "a trip", "a chosen number of sampled trips")
+
+
+@pytest.mark.parametrize(
+    "unit", [u if u in QUICK else pytest.param(u, marks=pytest.mark.long) for u in UNITS]
+)
+def test_duckdb_protects_whom_memory_protects(unit):
+    given = UNITS[unit]
+    for method in ("full", "calibrated"):
+        expected = released(given.table, given, "memory", method)
+        assert len(expected[4]) > 10
+        assert released(given.table, given, "duckdb", method) == expected
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_another_unit_is_another_release(unit):
+    """Else the comparison of engines would not see that one forgets whom it protects."""
+    given = UNITS[unit]
+    plain = {**given.reading, "protect": "person"}
+    if given.reading["max_trajectories_per_unit"] == "auto":
+        plain["max_trajectories_per_unit"] = 1
+    expected = released(given.table, given, "memory")
+    assert released(given.table, given, "memory", **plain) != expected
 
 
 CHOSEN = [

@@ -114,6 +114,23 @@ def test_a_batch_that_is_not_whole_is_refused(spoiled):
         batches.unpacked(spoiled(pack))
 
 
+def test_a_unit_is_in_one_batch(monkeypatch):
+    """Where its trajectories are told apart: what is bounded for a unit can be so in a batch."""
+    monkeypatch.setattr(batches, "MOST_VISITS", 7)
+    units = [1, 4, 30, 1, 1, 12, 2] * 5  # trajectories; each but every third has two visits
+    trips = np.concatenate([[n, *range(-1, -n, -1)] for n in units]).astype(np.int32)
+    lengths = np.where(np.arange(len(trips)) % 3, 2, 0)
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    codes = np.arange(offsets[-1], dtype=np.int32)
+    bounded = BoundedTrajectories(offsets, codes, 0, trips=trips)
+    packs = list(batches.packed(bounded, None))
+    parts = [batches.unpacked_trips(pack) for pack in packs]
+    assert len(parts) > len(units) / 3
+    assert all(part[0] > 0 for part in parts)
+    assert np.concatenate(parts).tolist() == trips.tolist()
+    assert np.concatenate([batches.unpacked(p)[1] for p in packs]).tolist() == codes.tolist()
+
+
 def test_sums_that_come_too_late_are_refused():
     one = np.ones(2, dtype=np.int64)
     blocks = iter([(0 * one, np.arange(2), one), (one, np.arange(2), one)])

@@ -25,6 +25,7 @@ from tests.engines.test_every_engine import (
     CHOSEN,
     MADE_UP,
     TIMED,
+    UNITS,
     real,
     released,
     released_by_all,
@@ -66,6 +67,15 @@ def test_spark_does_all_that_memory_does(cluster, name, choice):
     frame = frame_of(cluster.session, given.table)
     expected = released(given.table, given, "memory", **CHOICES[choice])
     assert released(frame, given, "spark", **CHOICES[choice]) == expected
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_spark_protects_whom_memory_protects(cluster, unit):
+    given = UNITS[unit]
+    frame = frame_of(cluster.session, given.table)
+    for method in ("full", "calibrated"):
+        expected = released(given.table, given, "memory", method)
+        assert released(frame, given, "spark", method) == expected
 
 
 def test_a_pass_tells_how_far_it_is(cluster, monkeypatch):
@@ -231,15 +241,21 @@ def test_a_failure_on_a_worker_is_told_in_our_words(cluster):
     assert cluster.session.catalog.listTables() == []
 
 
-KILLED = [("full", 2), *(("calibrated", stage) for stage in (1, 2, 3, 4, 6))]
+KILLED = [("full", 2), *(("calibrated", stage) for stage in range(9))]  # of nine
+
+
+def shuffled(cluster):
+    """What workers have written for each other so far."""
+    return {path for w in cluster.folder.glob("*-local") for path in w.rglob("shuffle_*")}
 
 
 @pytest.mark.parametrize(("method", "stage"), KILLED)
-def test_a_worker_that_is_killed_after_any_stage_changes_nothing(cluster, method, stage):
+def test_a_worker_that_is_killed_in_any_stage_changes_nothing(cluster, method, stage):
+    """While rows are read and shuffled (0), or as a pass begins."""
     given = MADE_UP["week"]
     expected = released(given.table, given, "memory", method)
     frame = frame_of(cluster.session, given.table)
-    killed = []
+    killed, before = [], shuffled(cluster)
 
     def kill(done, _all):
         if done == stage:
@@ -248,6 +264,13 @@ def test_a_worker_that_is_killed_after_any_stage_changes_nothing(cluster, method
             killed.append(victim)
             time.sleep(0.5)
 
+    def kill_while_reading():
+        while not shuffled(cluster) - before:
+            time.sleep(0.01)
+        kill(0, None)
+
+    if stage == 0:
+        threading.Thread(target=kill_while_reading, daemon=True).start()
     try:
         assert released(frame, given, "spark", method, progress=kill) == expected
         assert killed[0].wait(30) != 0
@@ -272,6 +295,18 @@ def test_a_level_in_many_ranges(cluster):
 def still_kept(session):
     """How many tables the workers keep."""
     return session.sparkContext._jsc.getPersistentRDDs().size()
+
+
+@pytest.mark.parametrize("held", [0, 100])
+@pytest.mark.usefixtures("small_ranges")
+def test_workers_that_hold_few_sums_give_the_same_release(cluster, held, monkeypatch):
+    """As if every table were too large for an array, and its sums for a worker's memory."""
+    monkeypatch.setattr(spark_counter, "_SUMMED_AT_ONCE", 0)
+    monkeypatch.setattr(spark_counter, "_HELD_AT_ONCE", held)
+    given = MADE_UP["times"]
+    expected = released(given.table, given, "memory", "calibrated")
+    frame = frame_of(cluster.session, given.table)
+    assert released(frame, given, "spark", "calibrated") == expected
 
 
 @pytest.mark.usefixtures("small_ranges")

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.theorem import people
 from tests.theorem.sources import SOURCES, Place, SourceKind, names_of
@@ -22,7 +23,6 @@ from tests.theorem.universes import UNIVERSES, Territory, territory
 from pathveil.errors import PathveilError
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.batch_counter import BatchCounter
-from pathveil.raw.engines.batches import unpacked
 from pathveil.raw.engines.engine import Engine
 from pathveil.raw.engines.run_files import sealed_pieces, unsealed
 from pathveil.raw.reading_plan import Reading
@@ -59,6 +59,8 @@ class Case:
         engine: what counts.
         timed: whether there is a time grid.
         cap: c.
+        protect: whom a unit is (`protected` has those that are no persons).
+        is_open: whether c was left open while the rows were read, and came out so.
     """
 
     source: SourceKind
@@ -68,10 +70,14 @@ class Case:
     engine: str
     timed: bool
     cap: int
+    protect: str = "person"
+    is_open: bool = False
 
     def __str__(self) -> str:
         times = "timed" if self.timed else "untimed"
         parts = (self.universe, self.split, self.keep, self.engine, times, f"c = {self.cap}")
+        parts += () if self.protect == "person" else (self.protect,)
+        parts += ("open",) if self.is_open else ()
         return f"{self.source.name} | {' | '.join(parts)}"
 
     @cached_property
@@ -159,7 +165,7 @@ class Setting:
         universe = self.land.universe
         rules = Reading(**reading, **self._reading())
         with engine.open(source, universe, HEIGHT, rules) as opened:
-            return labelled(opened)
+            return labelled(opened.bounded_to(case.cap) if case.is_open else opened)
 
     def _reading(self) -> dict[str, Any]:
         case, reading = self.case, {"unit": "who", "location": "where"}
@@ -175,12 +181,13 @@ class Setting:
             reading |= {"time": "when", "time_grid": _GRID}
         elif case.split != "unordered" and not case.source.columns.is_list:
             reading["order"] = "when"
-            if case.split != "none":
+            if case.split != "none" or case.protect != "person":
                 reading["time_zone"] = _GRID.time_zone
         return reading | {
+            "protect": case.protect,
             "keep": case.keep,
             "keep_seed": _SEED if case.keep == "sample" else None,
-            "max_trajectories_per_unit": case.cap,
+            "max_trajectories_per_unit": "auto" if case.is_open else case.cap,
         }
 
 
@@ -198,11 +205,15 @@ def labelled(opened: Any) -> Counter:
     )
 
 
-def held(counter: BatchCounter) -> list[tuple[Any, Any]]:
-    """The batches of trajectories that an engine counts."""
+def held(counter: BatchCounter) -> Iterator[tuple[Any, Any]]:
+    """The trajectories that an engine counts, batch by batch, as it sees them."""
     if counter.engine == "duckdb":
-        return [unpacked(unsealed(piece)) for piece in sealed_pieces(counter._batches)]
-    return [unpacked(bytes(row.batch)) for row in counter._kept.collect()]
+        packs = map(unsealed, sealed_pieces(counter._batches))
+    else:
+        packs = (bytes(row.batch) for row in counter._kept.collect())
+    for rows in map(counter._view.rows, packs):
+        codes = rows.codes.astype(np.int64)
+        yield rows.offsets, codes if rows.slots is None else rows.slots * rows.size + codes
 
 
 def check(setting: Setting, before: Counter, hostile: list[people.Row], where: str) -> None:

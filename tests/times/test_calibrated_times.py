@@ -1,5 +1,7 @@
 """The calibrated method with a time grid: when synthetic visits happen."""
 
+import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +13,12 @@ from pathveil.core.noise import Laplace
 from pathveil.core.parameters import Parameters
 from pathveil.errors import ParameterError
 from pathveil.methods.calibrated.synthesis import times
-from pathveil.methods.calibrated.synthesis.times import MOST_AHEAD, Clock, occupied_slots
+from pathveil.methods.calibrated.synthesis.ridden_hours import (
+    STAYS,
+    _round_the_clock,
+    occupied_slots,
+)
+from pathveil.methods.calibrated.synthesis.times import MOST_AHEAD, Clock
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.times.time_grid import TimeGrid
 
@@ -184,12 +191,59 @@ def noisy(grid, by_hour, scale):
 
 
 @pytest.mark.parametrize("name", ["1h", "weekday-hour"])
-def test_no_more_than_a_tenth_is_given_up_to_noise(name):
+def test_hours_are_given_up_only_where_that_is_a_gain(name):
     grid = TimeGrid.parse(name)
     days = len(grid) // 24
     busy = np.where(np.arange(24) < 6, 0, 10_000)
-    found = occupied_slots(noisy(grid, busy, 10), grid)
-    assert found.reshape(days, 24).any(0).tolist() == (busy > 0).tolist()
-    # Where noise explains every hour it explains nothing: most of them stay.
-    faint = occupied_slots(noisy(grid, np.full(24, 5), 10), grid)
-    assert faint.mean() >= 0.9
+    found = occupied_slots(noisy(grid, busy, 10), noisy(grid, busy // 3, 4), grid)
+    assert found.reshape(days, 24).tolist() == [(busy > 0).tolist()] * days
+    # Nobody begins in the evening: people ride there all the same.
+    early = np.where(np.arange(24) < 18, busy // 3, 0)
+    found = occupied_slots(noisy(grid, busy, 10), noisy(grid, early, 4), grid)
+    assert found.reshape(days, 24).tolist() == [(busy > 0).tolist()] * days
+    # Where noise explains every hour it explains nothing: all of them stay.
+    faint = noisy(grid, np.full(24, 2), 10)
+    assert occupied_slots(faint, faint, grid).all()
+
+
+def test_all_days_together_and_beginnings_tell_what_one_hour_can_not():
+    """Hours of two scales of noise each: a single count would be wrong about one in six."""
+    grid, rng = TimeGrid.parse("weekday-hour"), np.random.default_rng(5)  # noqa: TID251
+    by_hour = np.where(np.arange(24) < 8, 0, 200)
+    truth = np.array([by_hour[start // 3600 % 24] for start in grid.starts])
+
+    def noised(counts, scale):
+        one, other = rng.geometric(1 - np.exp(-1 / scale), (2, len(counts)))
+        return replace(noisy(grid, by_hour, scale), counts=counts + one - other)
+
+    tried = [occupied_slots(noised(truth, 100), noised(truth // 3, 40), grid) for _ in range(20)]
+    assert (np.array(tried) == (truth > 0)).mean() > 0.95
+
+
+def test_nights_may_be_of_weekends_only():
+    grid = TimeGrid.parse("weekday-hour")
+    busy = np.where(np.arange(24) < 6, 0, 1_000)
+    table = noisy(grid, busy, 10)
+    hours = np.arange(168)
+    counts = np.where((hours >= 5 * 24) & (table.counts == 0), 300, table.counts)
+    found = occupied_slots(replace(table, counts=counts), table, grid)
+    assert found.tolist() == (counts > 0).tolist()
+
+
+@pytest.mark.parametrize("kinds", [1, 2])
+def test_the_chain_of_times_is_that_of_all_ways_to_ride_or_not(kinds):
+    """Against all ways, one by one: of six times, or of four on two kinds of days."""
+    gained = np.array([[1.5, -2.0, 0.3, -0.4, -1.0, 4.0], [0.2, -1.0, 2.0, -3.0, 0, 0]])
+    gained = gained[:kinds, : 8 - 2 * kinds]
+    total = ridden = 0.0
+    for stay, agree in itertools.product(STAYS, STAYS):
+        weights, sum_of_chances = [], 0.0
+        for flat in itertools.product((0, 1), repeat=gained.size):
+            way = np.array(flat).reshape(gained.shape)
+            like_before = np.where(way == np.roll(way, 1, axis=1), stay, 1 - stay).prod()
+            chance = like_before * np.where(way[0] == way[-1], agree, 1 - agree).prod()
+            sum_of_chances += chance
+            weights.append((chance * np.exp((gained * way).sum()), way))
+        total += sum(weight for weight, _ in weights) / sum_of_chances
+        ridden += sum(weight * way for weight, way in weights) / sum_of_chances
+    assert np.allclose(_round_the_clock(gained), ridden / total, rtol=1e-10)

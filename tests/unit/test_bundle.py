@@ -265,3 +265,17 @@ def test_trajectories_are_written_in_parts_as_they_would_be_at_once(rows, tmp_pa
     monkeypatch.setattr(bundle_tables, "ROWS_AT_ONCE", 12)
     bundle_tables.write_trajectories(tmp_path / "parts", paths, universe, None, is_private=True)
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "at once").read_bytes()
+
+
+def test_trajectories_of_several_parts_are_read_back(tmp_path, monkeypatch):
+    """Each part has its own labels, in a dictionary of its own."""
+    universe = pv.Universe([f"stop {number}" for number in range(40)])
+    codes = np.repeat(np.arange(40, dtype=np.int32), 2)
+    paths = Paths(2 * np.arange(41), codes, np.arange(1, 41))
+    parameters = pv.Parameters.choose(epsilon="1", height=2, universe_size=40, method="full")
+    monkeypatch.setattr(bundle_tables, "ROWS_AT_ONCE", 12)
+    bundle_tables.write_trajectories(tmp_path / "parts", paths, universe, None, is_private=True)
+    assert pq.ParquetFile(tmp_path / "parts").num_row_groups == 4
+    found = bundle_tables.read_trajectories(tmp_path / "parts", universe, parameters)
+    assert found.codes.tolist() == codes.tolist()
+    assert found.weights.tolist() == paths.weights.tolist()

@@ -11,6 +11,7 @@ from pathveil.analysis.flows import (
     visit_counts,
     visits,
 )
+from pathveil.core import paths as paths_module
 from pathveil.core.paths import Paths
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.universe.universe import Universe
@@ -97,3 +98,19 @@ def test_pairs_of_a_large_universe_are_not_a_square_table():
     )
     assert transitions(paths).to_rows(universe) == [("99999", "99998", 2**53 + 1)]
     assert visits(paths).to_rows(universe) == [("99998", 2**53 + 1), ("99999", 2**53 + 1)]
+
+
+def test_blocks_of_a_few_visits_add_up_to_the_same(example, monkeypatch):
+    """A block has whole paths; also one that is longer than a block, and empty ones."""
+    at_once = [transitions(example), visits(example), visit_counts(example)]
+    monkeypatch.setattr(paths_module, "VISITS_AT_ONCE", 3)
+    blocks = list(example.paths().blocks())
+    assert len(blocks) > 2
+    assert sum(len(block) for block in blocks) == len(example.paths())
+    assert all(len(block.codes) == block.offsets[-1] for block in blocks)
+    pairs, *others = at_once
+    found = transitions(example)
+    for name in ("first", "second", "counts"):
+        assert getattr(found, name).tolist() == getattr(pairs, name).tolist()
+    for one, other in zip(others, (visits(example), visit_counts(example)), strict=True):
+        assert one.counts.tolist() == other.counts.tolist()

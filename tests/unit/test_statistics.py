@@ -149,6 +149,7 @@ def test_what_one_trajectory_may_add():
     assert {name: bound for name, bound in bounds.items() if bound != Bound(1, 1)} == {
         "visits": Bound(12, 12),
         "returns": Bound(12, 36),
+        "zones": Bound(12, 144),
         "actions": Bound(12, 144),
         "moves": Bound(7, 7),
         "distances": Bound(7, 49),

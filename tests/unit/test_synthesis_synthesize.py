@@ -136,15 +136,6 @@ def test_fewer_rows_stand_for_as_many_trajectories(week, monkeypatch):
     assert paths.weights.sum() == pytest.approx(len(week), rel=0.01)
 
 
-def test_locations_are_drawn_some_at_a_time_and_are_the_same(monkeypatch):
-    odds = np.array([0.0, 3.0, 1.0, 0.0, 6.0])
-    at_once = synthesis._drawn(odds, 1000, generator(3))
-    monkeypatch.setattr(synthesis, "DRAWN_AT_ONCE", 7)
-    assert np.array_equal(synthesis._drawn(odds, 1000, generator(3)), at_once)
-    assert at_once.sum() == 1000
-    assert (at_once[odds == 0] == 0).all()
-
-
 ROWS = {
     "empty": [],
     "empty trajectories": [[]] * 50,

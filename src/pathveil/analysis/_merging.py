@@ -14,6 +14,8 @@ from pathveil.core.paths import Paths
 def distinct_paths(paths: Paths) -> Paths:
     """The same multiset with every path once, in the order of first appearance."""
     ids, first = _distinct_rows(paths.offsets, paths.codes)
+    if len(first) == len(paths):  # as those of a release without times are
+        return paths
     weights = np.zeros(len(first), dtype=np.int64)
     np.add.at(weights, ids, paths.weights)
     lengths = paths.lengths[first]

@@ -60,8 +60,9 @@ class ProjectedPaths:
         lengths = self._paths.lengths
         if self.contiguous:
             rows = np.repeat(rows, lengths)
-            starts = np.repeat(self._paths.offsets[:-1], lengths)
-            return Projection(rows, (np.arange(len(rows)) - starts).astype(np.int32))
+            positions = np.arange(len(rows), dtype=np.int32)
+            positions -= np.repeat(self._paths.offsets[:-1].astype(np.int32), lengths)
+            return Projection(rows, positions)
         rows = rows[lengths > 0]
         return Projection(rows, np.zeros(len(rows), dtype=np.int32))
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.analysis.visit_index import order_by_code, row_of_visits
-from pathveil.core.paths import WeightedPaths
+from pathveil.core.paths import Paths, WeightedPaths
 from pathveil.universe.universe import Universe
 
 
@@ -98,33 +98,50 @@ def transitions(paths: WeightedPaths) -> PairCounts:
 
     A trajectory counts as often as it makes the transition; staying (A, A) is one.
     """
-    multiset = paths.paths()
+    size = len(paths.universe)
+    parts = [_transitions(block, size) for block in paths.paths().blocks()]
+    if len(parts) == 1:
+        return parts[0]
+    none = np.zeros(0, dtype=np.int32)
+    return _count_pairs(
+        np.concatenate([none, *(part.first for part in parts)]),
+        np.concatenate([none, *(part.second for part in parts)]),
+        np.concatenate([none.astype(np.int64), *(part.counts for part in parts)]),
+        size,
+    )
+
+
+def _transitions(multiset: Paths, size: int) -> PairCounts:
     row = row_of_visits(multiset)
     step = np.flatnonzero(row[1:] == row[:-1])
-    return _count_pairs(
-        multiset.codes[step],
-        multiset.codes[step + 1],
-        multiset.weights[row[step]],
-        len(paths.universe),
-    )
+    codes = multiset.codes
+    return _count_pairs(codes[step], codes[step + 1], multiset.weights[row[step]], size)
 
 
 def visits(paths: WeightedPaths) -> LocationCounts:
     """How many trajectories visit each location at least once (presence)."""
-    multiset = paths.paths()
-    order = order_by_code(multiset.codes, len(paths.universe))
+    counts = np.zeros(len(paths.universe), dtype=np.int64)
+    for block in paths.paths().blocks():
+        counts += _visits(block, len(counts))
+    return LocationCounts(counts)
+
+
+def _visits(multiset: Paths, size: int) -> NDArray[np.int64]:
+    order = order_by_code(multiset.codes, size)
     codes, row = multiset.codes[order], row_of_visits(multiset)[order]
     # The order is stable, so the visits of one path to one location lie side by side.
     new = np.ones(len(codes), dtype=np.bool_)
     new[1:] = (codes[1:] != codes[:-1]) | (row[1:] != row[:-1])
-    return _count_locations(codes[new], multiset.weights[row[new]], len(paths.universe))
+    return _count_locations(codes[new], multiset.weights[row[new]], size)
 
 
 def visit_counts(paths: WeightedPaths) -> LocationCounts:
     """How often each location is visited, every visit of a trajectory counted."""
-    multiset = paths.paths()
-    weights = np.repeat(multiset.weights, multiset.lengths)
-    return _count_locations(multiset.codes, weights, len(paths.universe))
+    counts = np.zeros(len(paths.universe), dtype=np.int64)
+    for block in paths.paths().blocks():
+        weights = np.repeat(block.weights, block.lengths)
+        counts += _count_locations(block.codes, weights, len(counts))
+    return LocationCounts(counts)
 
 
 def length_distribution(paths: WeightedPaths) -> LengthCounts:
@@ -156,10 +173,10 @@ def _count_pairs(
 
 def _count_locations(
     codes: NDArray[np.int32], weights: NDArray[np.int64], universe_size: int
-) -> LocationCounts:
+) -> NDArray[np.int64]:
     counts = np.zeros(universe_size, dtype=np.int64)
     np.add.at(counts, codes, weights)
-    return LocationCounts(counts)
+    return counts
 
 
 def _sums_from(starts: NDArray[np.int64], weights: NDArray[np.int64]) -> NDArray[np.int64]:

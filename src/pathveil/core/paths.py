@@ -4,13 +4,16 @@ A release and a trajectory database both are one, so `analysis` serves both with
 either, and the evaluation can ask raw data and release the same question with the same code.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.universe.universe import Universe
+
+VISITS_AT_ONCE: Final = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -34,6 +37,18 @@ class Paths:
     def lengths(self) -> NDArray[np.int64]:
         """Number of locations on each path, int64, shape (n,)."""
         return np.diff(self.offsets)
+
+    def blocks(self) -> Iterator["Paths"]:
+        """The same, some whole paths at a time: of about `VISITS_AT_ONCE`, or a path's more.
+
+        For sums over paths: what is made of a block on the way need not be held for all.
+        """
+        ends = np.arange(VISITS_AT_ONCE, int(self.offsets[-1]), VISITS_AT_ONCE)
+        bounds = np.unique([0, *np.searchsorted(self.offsets, ends), len(self)])
+        for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            offsets = self.offsets[first : last + 1]
+            codes = self.codes[offsets[0] : offsets[-1]]
+            yield Paths(offsets - offsets[0], codes, self.weights[first:last])
 
     def __repr__(self) -> str:
         # Paths may be raw: their number is a fact about people, so it is not shown.

@@ -94,6 +94,7 @@ def same_trajectories(path: Path, paths: Paths, universe: Universe, parameters: 
 def read_trajectories(path: Path, universe: Universe, parameters: Parameters) -> Paths:
     """The distinct trajectories of a bundle, checked to be in canonical order."""
     paths = _listed(path, universe, parameters)
+    pa.default_memory_pool().release_unused()  # their texts: as much as they take themselves
     if not in_canonical_order(paths):
         raise ReleaseError(f"{path} does not hold trajectories that pathveil wrote.")
     return paths
@@ -347,8 +348,8 @@ def _codes(
     """The codes of labels; negative where a location or a slot is not known."""
     location = positions(locations, universe.labels)
     if grid is None or times is None:
-        return location.astype(np.int32)
-    slot = positions(times, grid.labels)
+        return location
+    slot = positions(times, grid.labels).astype(np.int64)
     known = (location >= 0) & (slot >= 0)
     return np.where(known, slot * len(universe) + location, -1).astype(np.int32)
 

@@ -57,7 +57,9 @@ def read_parquet(path: Path, schema: Any) -> Any:
             _check_unpacked(path, file.metadata)
             if not file.schema_arrow.equals(_coded(schema)):
                 raise ReleaseError(f"{path} does not have the columns of a release.")
-            table = file.read()
+            # One group after the other: Arrow can't put lists of several dictionaries together.
+            groups = [file.read_row_group(group) for group in range(file.num_row_groups)]
+            table = pa.concat_tables(groups) if groups else file.read()
     except KeyError:
         raise ReleaseError(f"{path} does not have the columns of a release.") from None
     except (pa.ArrowException, PagesError, OSError, UnicodeDecodeError):  # a name may be no text
@@ -80,12 +82,12 @@ def _coded(schema: Any) -> Any:
     return pa.schema([(field.name, kinds.get(field.type, field.type)) for field in schema])
 
 
-def positions(chunks: list[Any], labels: tuple[str, ...]) -> NDArray[np.int64]:
+def positions(chunks: list[Any], labels: tuple[str, ...]) -> NDArray[np.int32]:
     """The positions of texts among the labels, −1 for one that is none or missing."""
-    known, parts = pa.array(labels, pa.string()), [np.empty(0, np.int64)]
+    known, parts = pa.array(labels, pa.string()), [np.empty(0, np.int32)]
     for texts in chunks:
         found = pc.index_in(texts.dictionary, value_set=known).fill_null(-1)
-        codes = np.append(found.to_numpy(zero_copy_only=False), -1)
+        codes = np.append(found.to_numpy(zero_copy_only=False), -1).astype(np.int32)
         parts.append(codes[texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
     return np.concatenate(parts)
 

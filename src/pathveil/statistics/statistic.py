@@ -103,7 +103,7 @@ class Scope:
 
     @cached_property
     def numbered(self) -> dict[int, NDArray[np.int64]]:
-        """What `prefix_tree` finds out once for each level, whoever asks."""
+        """What `prefix_tree` finds out once for each level, and `zones`, whoever asks."""
         return {}
 
     def position_of(self, location: int | str) -> int | None:

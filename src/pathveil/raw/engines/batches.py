@@ -5,7 +5,9 @@ counts of its tables, is found by the same code as in memory; an engine out of c
 keeps the bytes, and adds up the counts.
 
 No trajectory is ever in two batches, and a batch that is not whole is refused: half a trajectory
-would be counted as one of its own, and its unit would have more than its share.
+would be counted as one of its own, and its unit would have more than its share. Nor is any unit,
+where its trajectories are told apart from others' (`BoundedTrajectories.trips`): what is bounded
+for a unit as a whole can be bounded in each batch by itself.
 """
 
 from collections.abc import Iterator
@@ -22,14 +24,18 @@ from pathveil.raw.engines.protocol import Cells
 from pathveil.raw.observed import recoded
 from pathveil.statistics.statistic import Rows
 
-MOST_VISITS = 1 << 19  # of a batch, about, if it has more than one trajectory
+MOST_VISITS = 1 << 19  # of a batch, about, if it has more than one unit
 # Whole numbers of 8 bytes: how many trajectories, how many bytes a code has, and how many numbers
 # there are behind the codes (`BoundedTrajectories.trips`): one of each trajectory, or none.
 _HEADER: Final = 3
 
 
 def packed(bounded: BoundedTrajectories, height: int | None) -> Iterator[bytes]:
-    """Trajectories as batches; cut after ``height`` visits, if nothing looks further."""
+    """Trajectories as batches of whole units; cut after ``height`` visits, if no more is looked at.
+
+    If a unit's trajectories are not told apart from others' (no ``trips``), nothing asks for whole
+    units, and any two trajectories may be in two batches.
+    """
     offsets = bounded.offsets
     codes: NDArray[np.integer] = bounded.codes
     if height is not None:
@@ -37,7 +43,11 @@ def packed(bounded: BoundedTrajectories, height: int | None) -> Iterator[bytes]:
     # Trajectories weigh something, too: there may be any number of empty ones.
     weight = offsets[:-1] + np.arange(len(offsets) - 1)
     ends = np.arange(MOST_VISITS, int(weight[-1]) + 1 if len(weight) else 0, MOST_VISITS)
-    bounds = np.unique([0, *np.searchsorted(weight, ends), len(weight)])
+    cuts = np.searchsorted(weight, ends)
+    if bounded.trips is not None:
+        first = np.append(np.flatnonzero(bounded.trips > 0), len(weight))  # of each unit, the end
+        cuts = first[np.searchsorted(first, cuts)]
+    bounds = np.unique([0, *cuts, len(weight)])
     for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         lengths = np.diff(offsets[first : last + 1]).astype("<i4")
         part = codes[offsets[first] : offsets[last]]

@@ -23,7 +23,7 @@ from pathveil.raw.engines.batch_counter import BatchCounter
 from pathveil.raw.engines.batches import Block, SortedSums, View, packed
 from pathveil.raw.engines.protocol import Cells, Tables
 from pathveil.raw.engines.spark_session import ask_spark, tell_spark
-from pathveil.raw.engines.sums import SmallSums
+from pathveil.raw.engines.sums import MergedSums, SmallSums
 from pathveil.raw.engines.visit_runs import (
     RunForm,
     as_binary,
@@ -41,7 +41,8 @@ from pathveil.raw.steps import VisitSteps
 
 _TYPES: Final = {"binary": "binary", "int64": "bigint", "int32": "int"}
 _FETCHED_AT_ONCE: Final = 1 << 17  # counts, of 24 bytes
-_SUMMED_AT_ONCE: Final = 1 << 14  # cells of a table that a worker sums in an array
+_SUMMED_AT_ONCE: Final = 1 << 20  # cells of a table that a worker sums in an array
+_HELD_AT_ONCE: Final = 1 << 22  # cells of larger tables that a worker holds, in sums of 16 bytes
 _ORDER: Final = ("number", "cell")
 _UNREADABLE: Final = "The rows of the table can't be read."
 
@@ -140,7 +141,8 @@ class SparkCounter(BatchCounter):
     def _parts_of(self, tables: Tables) -> Any:
         """What the batches add, some of them together."""
         return self._kept.mapInArrow(
-            _Count(tables, self._view), "number bigint, cell bigint, trajectories bigint"
+            _Count(tables, self._view, _SUMMED_AT_ONCE, _HELD_AT_ONCE),
+            "number bigint, cell bigint, trajectories bigint",
         )
 
 
@@ -229,17 +231,28 @@ class _Labels:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Count:
-    """Runs on a worker: batches of trajectories into what they add to some tables."""
+    """Runs on a worker: batches of trajectories into what they add to some tables.
+
+    What a worker has added up itself need not be shuffled. It holds an array of each small table,
+    and of the others a bounded number of sums at a time.
+    """
 
     tables: Tables
     view: View
+    summed: int
+    held: int
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        small = SmallSums(self.tables, _SUMMED_AT_ONCE)
+        small = SmallSums(self.tables, self.summed)
+        large: dict[int, MergedSums] = {}
         for batch in batches:
             for value in batch.column("batch"):
                 for table, cells in small.add(self.view.rows(value.as_buffer())):
-                    yield _parts(table, cells)
+                    large.setdefault(table, MergedSums(self.held // 4)).add(cells)
+            if sum(map(len, large.values())) > self.held:
+                yield from (_parts(table, sums.cells()) for table, sums in large.items())
+                large.clear()
+        yield from (_parts(table, sums.cells()) for table, sums in large.items())
         for table in range(len(self.tables.sizes)):
             if table in small:
                 yield _parts(table, small.cells(table))

@@ -48,19 +48,29 @@ class SmallSums:
 
 
 class MergedSums:
-    """The sums of a table that is too large for an array: of the cells that occur."""
+    """The sums of a table that is too large for an array: of the cells that occur.
 
-    def __init__(self) -> None:
+    Args:
+        at_once: how many cells wait, at least, before they are merged.
+    """
+
+    def __init__(self, at_once: int = _MERGED_AT_ONCE) -> None:
+        self._at_once = at_once
         none = np.zeros(0, dtype=np.int64)
         self._merged: Cells = (none, none)
         self._waiting: list[Cells] = []
 
+    def __len__(self) -> int:
+        """How many cells are held; of some more than one sum."""
+        return len(self._merged[0]) + self._waits()
+
+    def _waits(self) -> int:
+        return sum(len(cells) for cells, _ in self._waiting)
+
     def add(self, part: Cells) -> None:
         """Add what some whole trajectories add."""
         self._waiting.append(part)
-        if sum(len(cells) for cells, _ in self._waiting) > max(
-            _MERGED_AT_ONCE, len(self._merged[0])
-        ):
+        if self._waits() > max(self._at_once, len(self._merged[0])):
             self._merge()
 
     def cells(self) -> Cells:

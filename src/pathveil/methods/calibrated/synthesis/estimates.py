@@ -8,6 +8,7 @@ out of the noise.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,12 @@ from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.returns import MOST_RETURNS, RETURNS
-from pathveil.statistics.shapes import LENGTHS, SHAPES, count_shapes
+from pathveil.statistics.shapes import DISTINCT_VALUES, LENGTHS, SHAPES, count_shapes
 from pathveil.statistics.statistic import FIRST_LOOK, VISITED, Known, Scope, Statistic
 from pathveil.statistics.total import TOTAL
 from pathveil.statistics.trips import TRIPS
 from pathveil.statistics.visits import VISITS
+from pathveil.statistics.zones import ZONES
 
 OF_THE_UNIVERSE = (FIRST_LOOK, VISITED)  # stages whose tables look at all locations
 
@@ -86,7 +88,7 @@ def estimate_popularity(seen: Measurements, earlier: Earlier | None = None) -> E
         most = MOST_RETURNS * tables[VISITS].value
         returns = tables[RETURNS]
         tables[RETURNS] = Estimates(np.minimum(returns.value, most), returns.variance)
-    return Estimated(scope, total, _unnamed_visits(seen, tables[VISITS]), tables)
+    return Estimated(scope, total, _unnamed_visits(seen, tables), tables)
 
 
 def estimate(seen: Measurements, earlier: Earlier | None = None) -> Estimated:
@@ -127,11 +129,21 @@ def _with_ends(last: Estimates, trips: Estimates, named: int) -> Estimates:
     return Estimates(np.maximum(last.value, ends), last.variance)
 
 
-def _unnamed_visits(seen: Measurements, visits: Estimates) -> float:
+def _unnamed_visits(seen: Measurements, tables: Mapping[Statistic, Estimates]) -> float:
     """The sum of a table is known much better than its cells.
 
-    What the estimates miss of it are visits to locations that are each too rare to stand out.
+    What the estimates miss of it are visits to locations that are each too rare to stand out. The
+    zones, which are fewer, tell the sum better still; under their own cap.
     """
-    size, table = seen.universe_size, seen[VISITS]
-    missing = table.counts.sum() - visits.value.sum()
-    return float(max(missing - CERTAIN_DEVIATIONS * table.scale * np.sqrt(2.0 * size), 0.0))
+    visits, named = seen[VISITS], float(tables[VISITS].value.sum())
+    in_all, deviation = float(visits.counts.sum()), visits.scale * sqrt(2.0 * len(visits.counts))
+    if ZONES in seen:
+        distinct = tables[SHAPES].value @ np.minimum.outer(
+            DISTINCT_VALUES, [seen.plan[table].cap for table in (VISITS, ZONES)]
+        )
+        ratio = float(distinct[:, 0].sum() / max(distinct[:, 1].sum(), 1.0))
+        zones = seen[ZONES]
+        noise = ratio * zones.scale * sqrt(2.0 * len(zones.counts))
+        if noise < deviation:
+            in_all, deviation = ratio * float(zones.counts.sum()), noise
+    return max(in_all - named - CERTAIN_DEVIATIONS * deviation, 0.0)

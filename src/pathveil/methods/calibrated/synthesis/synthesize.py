@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.calibrate import calibrate
 from pathveil.methods.calibrated.synthesis.canonical import (
-    concatenate_paths,
-    drop_code,
     merge_identical,
     take_rows,
 )
@@ -24,18 +22,16 @@ from pathveil.methods.calibrated.synthesis.missing_trips import with_missing_tri
 from pathveil.methods.calibrated.synthesis.movement_model import Destinations
 from pathveil.methods.calibrated.synthesis.target_cells import Targets
 from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
+from pathveil.methods.calibrated.synthesis.unnamed import Unnamed, name_all
 from pathveil.progress_reports import report_progress
 from pathveil.statistics.constants import CALIBRATED_TOTAL, SHRINKING
-from pathveil.statistics.denoise import posterior
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.total import TOTAL
-from pathveil.statistics.visits import VISITS
 
 # Noise alone can ask for any number of trajectories, and so can a city. Beyond these bounds (about
 # a gigabyte) each synthetic trajectory stands for several, so memory does not grow with |D|.
 MOST_ROWS, MOST_VISITS = 1 << 22, 1 << 25
-DRAWN_AT_ONCE = 1 << 20  # locations for trajectories that have none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,13 +42,12 @@ class Weighed:
         paths: distinct, over positions of candidates (their number stands for an unnamed
             location), with the movement model's whole weights.
         weights: float64; the calibrated ones.
-        unnamed: float64, shape (|L|,); how likely an unnamed visit goes to each location, not
-            normalised; None if there are no unnamed visits.
+        unnamed: how likely an unnamed visit goes to each location; None if there are none.
     """
 
     paths: Paths
     weights: NDArray[np.float64]
-    unnamed: NDArray[np.float64] | None
+    unnamed: Unnamed | None
 
 
 def synthesize(
@@ -104,7 +99,7 @@ def weigh(
     weights = calibrate(completed, Targets.of(known, plan))
     weights *= _scaling(float(weights.sum()), known.total, measurements[TOTAL].scale)
     report_progress(5, 5)
-    return Weighed(completed, weights, _unnamed(measurements) if known.unnamed_visits > 0 else None)
+    return Weighed(completed, weights, Unnamed.of(measurements, known))
 
 
 def rounded_paths(
@@ -112,8 +107,8 @@ def rounded_paths(
 ) -> Paths:
     """The last step of `synthesize`: whole weights, location codes, no unnamed locations.
 
-    What can't be named is left out; but a trajectory that would be empty then keeps one location,
-    drawn from those that are not named otherwise: somebody travelled, and sizes stay right.
+    Every visit that can't be named gets a location that is not named otherwise
+    (`synthesis.unnamed`): somebody went somewhere, and sizes and sums stay right.
     """
     rounded = rounded_weights(weighed.weights, draw.random())
     kept = np.flatnonzero(rounded)
@@ -121,25 +116,7 @@ def rounded_paths(
     if weighed.unnamed is None:
         codes = candidates.astype(np.int32)[released.codes]
         return Paths(released.offsets, codes, released.weights)
-    unnamed, size = len(candidates), len(weighed.unnamed)
-    named = drop_code(released, unnamed)
-    nameless = np.add.reduceat(released.codes != unnamed, released.offsets[:-1]) == 0
-    count = int(released.weights[nameless].sum()) if len(released) else 0
-    visitors = _drawn(weighed.unnamed, count, draw)
-    visited = np.flatnonzero(visitors)
-    single = Paths(np.arange(len(visited) + 1), visited.astype(np.int32), visitors[visited])
-    others = Paths(named.offsets, candidates.astype(np.int32)[named.codes], named.weights)
-    return merge_identical(concatenate_paths([others, single]), size)
-
-
-def _drawn(odds: NDArray[np.float64], count: int, draw: np.random.Generator) -> NDArray[np.int64]:
-    """How often each location is drawn in ``count`` draws; some draws at a time."""
-    reached, drawn = np.cumsum(odds), np.zeros(len(odds), dtype=np.int64)
-    for start in range(0, count, DRAWN_AT_ONCE):
-        uniform = draw.random(min(DRAWN_AT_ONCE, count - start))
-        found = np.searchsorted(reached, uniform * reached[-1], side="right")
-        drawn += np.bincount(np.minimum(found, len(odds) - 1), minlength=len(odds))
-    return drawn
+    return name_all(released, candidates, weighed.unnamed, draw)
 
 
 def _scaling(calibrated: float, counted: float, scale: float) -> float:
@@ -159,14 +136,6 @@ def _scaling(calibrated: float, counted: float, scale: float) -> float:
     trust = 1.0 / (1.0 + (deviation / CALIBRATED_TOTAL) ** 2)
     shrinking = 1.0 / (1.0 + (SHRINKING * deviation) ** 2)
     return float((counted / calibrated) ** trust * shrinking)
-
-
-def _unnamed(measurements: Measurements) -> NDArray[np.float64]:
-    """What the noisy visits say about locations that are no candidates."""
-    table = measurements[VISITS]
-    odds = posterior(table.counts, table.noise).mean
-    odds[measurements.candidates] = 0.0
-    return odds if odds.any() else np.ones(len(odds))
 
 
 def _nothing() -> Weighed:

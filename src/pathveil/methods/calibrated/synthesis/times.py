@@ -20,27 +20,24 @@ from numpy.typing import NDArray
 from pathveil.compiled import njit
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import merge_identical
+from pathveil.methods.calibrated.synthesis.ridden_hours import occupied_slots
 from pathveil.statistics.constants import (
     LEAST_TIME_WEIGHT,
-    MOST_GIVEN_UP,
-    NOISE_EXPLAINS,
     SMALL_SHARE,
     TIME_DAMPING,
     TIME_ROUNDS,
     TIME_SAMPLE,
     TIME_STEP,
 )
-from pathveil.statistics.denoise import posterior_means
 from pathveil.statistics.first_slots import FIRST_SLOTS
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
-from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.pauses import PAUSES, pauses
 from pathveil.statistics.slots import SLOTS, first_values
 from pathveil.statistics.statistic import Known, Statistic
 from pathveil.statistics.visit_slots import VISIT_SLOTS
 from pathveil.threads import in_threads
-from pathveil.times.time_grid import DAY, TimeGrid
+from pathveil.times.time_grid import TimeGrid
 
 # No location likes a slot more than so many times as much as any location does, or less.
 MOST_LIKING, LEAST_LIKING = 8.0, 1 / 20
@@ -77,7 +74,7 @@ class Clock:
     @classmethod
     def of(cls, measurements: Measurements, grid: TimeGrid) -> "Clock":
         """A first guess, before it is fitted: the measured shares, but nothing where noise is."""
-        occupied = occupied_slots(measurements[SLOTS], grid)
+        occupied = occupied_slots(measurements[SLOTS], measurements[FIRST_SLOTS], grid)
         return cls(
             _measured_shares(measurements, FIRST_SLOTS, occupied),
             _measured_shares(measurements, PAUSES),
@@ -113,31 +110,6 @@ class Clock:
 def _cumulative(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     reached = np.cumsum(weights, axis=-1)
     return reached / reached[..., -1:]
-
-
-def occupied_slots(table: NoisyTable, grid: TimeGrid) -> NDArray[np.bool_]:
-    """The slots that are not taken for empty; bool, shape (T,).
-
-    Nobody rides at three in the morning, on no day: so a time of the day is judged by its noisy
-    counts of all days of the grid together, which have seven times the visits of one weekday and
-    less than three times its noise. What noise explains is taken for empty, the least first and
-    no more than a small share of all visits: a mean above 0 for each of many empty hours would be
-    many visits that nobody made, and where noise explains nearly everything, it explains nothing.
-
-    Args:
-        table: of `SLOTS`.
-        grid: whose slots they are.
-    """
-    _, time = np.unique(np.array(grid.starts) % DAY, return_inverse=True)
-    scale = table.scale * float(np.sqrt(np.bincount(time).max()))
-    together = np.rint(np.bincount(time, table.counts)).astype(np.int64)
-    likely = posterior_means(together, table.noise.at_least(scale)).value
-    order = np.argsort(together, kind="stable")
-    given_up = np.cumsum(likely[order]) <= MOST_GIVEN_UP * likely.sum()
-    empty = np.zeros(len(together), dtype=np.bool_)
-    empty[order] = given_up & (together[order] < NOISE_EXPLAINS * scale)
-    found: NDArray[np.bool_] = ~empty[time]
-    return found
 
 
 def _measured_shares(

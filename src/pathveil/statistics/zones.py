@@ -1,0 +1,129 @@
+"""Zones: how many visit each part of the map.
+
+In a large universe most locations are visited by so few that no noisy count can name them; a block
+of some hundred neighbours is visited by many. So a small table tells where those visits belong. A
+cell is a block of the map (`blocks`): a public function of the coordinates, with about as many
+locations in each. Locations that are not on the map, or all of them without one, are one more.
+
+A trajectory adds 1 for each of its distinct locations, to the cell of its block, and for ``cap`` of
+them at most; they are picked as for the visits. All of them may lie in one block.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pathveil.statistics.constants import LEAST_IN_ZONE, MOST_ZONES
+from pathveil.statistics.denoise import Estimates, posterior_means
+from pathveil.statistics.first_visits import spread
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.outlook import Outlook
+from pathveil.statistics.statistic import (
+    VISITED,
+    Bound,
+    Known,
+    OfVisits,
+    RowCells,
+    Rows,
+    Scope,
+    Visit,
+)
+from pathveil.statistics.visits import visit_cells
+
+
+class Zones(OfVisits):
+    """See above."""
+
+    name = "zones"
+    words = "how many visit each block of the map"
+    adds, because = "k", "one for each of at most k of its distinct locations"
+    stage = VISITED
+
+    def bound(self, cap: int) -> Bound:
+        """All of the locations may lie in one block."""
+        return Bound(cap, cap**2)
+
+    def size(self, scope: Scope) -> int:
+        """The blocks, and one for what is not on the map."""
+        return zones_of(scope.universe_size) + 1
+
+    def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
+        """Those of the visits, block by block."""
+        found, locations = visit_cells(rows.offsets, rows.codes, rows.size, cap)
+        return found, blocks_of(scope)[locations]
+
+    def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
+        """An unnamed location takes a turn but has no cell."""
+        distinct = list(dict.fromkeys(visit.location for visit in visits))
+        blocks = blocks_of(scope)
+        kept = (location for location in spread(distinct, cap) if isinstance(location, int))
+        return (int(blocks[location]) for location in kept)
+
+    def added(self, outlook: Outlook, cap: int) -> NDArray[np.float64]:
+        """Distinct locations."""
+        return np.minimum(outlook.distinct, cap)
+
+    def typical(self, outlook: Outlook) -> float:
+        """The average block."""
+        return outlook.total * outlook.mean_distinct / zones_of(outlook.universe_size)
+
+    def worth(self, outlook: Outlook, usual: float) -> float:
+        """Nothing without a map, or if the average location can be counted by itself.
+
+        That is, if it reaches the sanity bound of the paper's relative error.
+        """
+        average = outlook.total * outlook.mean_distinct / outlook.universe_size
+        many = zones_of(outlook.universe_size) > 1
+        return usual if outlook.has_map and many and average < outlook.least else 0.0
+
+    def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
+        """Hardly a block is quite empty."""
+        return posterior_means(table.counts, table.noise)
+
+
+BLOCKS = -1  # where a scope keeps them
+
+
+def zones_of(universe_size: int) -> int:
+    """How many blocks there are: a square number, so that a map has as many rows as columns."""
+    return int(max(min(MOST_ZONES, universe_size // LEAST_IN_ZONE), 1) ** 0.5) ** 2
+
+
+def blocks_of(scope: Scope) -> NDArray[np.int64]:
+    """The block of each location, int64, shape (|L|,); found once for a scope."""
+    size = scope.universe_size
+    if scope.points is None:
+        return np.full(size, zones_of(size), dtype=np.int64)
+    if BLOCKS not in scope.numbered:
+        scope.numbered[BLOCKS] = blocks(scope.points, zones_of(size))
+    return scope.numbered[BLOCKS]
+
+
+def blocks(points: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Cut the map into rows from south to north, and each into blocks from west to east.
+
+    Args:
+        points: float64, shape (n, 3); see `universe.coordinates.points_on_earth`.
+        count: how many blocks; a square number.
+
+    Returns:
+        int64, shape (n,), from 0; ``count`` for points that are NaN.
+    """
+    side = round(count**0.5)
+    placed = np.flatnonzero(~np.isnan(points[:, 0]))
+    found = np.full(len(points), count, dtype=np.int64)
+    row = np.empty(len(placed), dtype=np.int64)
+    row[np.argsort(points[placed, 2], kind="stable")] = (
+        np.arange(len(placed)) * side // max(len(placed), 1)
+    )
+    east = np.arctan2(points[placed, 1], points[placed, 0])
+    order = np.lexsort((east, row))
+    starts = np.searchsorted(row[order], np.arange(side + 1))
+    turn = np.arange(len(placed)) - starts[row[order]]
+    column = turn * side // np.maximum(np.diff(starts), 1)[row[order]]
+    found[placed[order]] = row[order] * side + column
+    return found
+
+
+ZONES = Zones()
