@@ -18,7 +18,9 @@ import numpy as np
 
 from bench.accuracy import line, load
 from bench.regime_simulators import World
-from pathveil import Release, TrajectoryDatabase, publish
+from pathveil import Release, TrajectoryDatabase, publish, transitions
+from pathveil.analysis.count_queries import count_ordered_many
+from pathveil.core.error_table import as_estimate
 from pathveil.methods.calibrated.uncertainty.error_model import ErrorModel
 from pathveil.methods.calibrated.uncertainty.validated import validated
 from pathveil.statistics.statistic import Rows
@@ -28,7 +30,8 @@ from pathveil.trials.evaluation.coverage import PICKED, SIZES, Coverage, held, s
 REAL = ("msnbc", "cabspotting", "mibici", "nycflights13", "kosarak", "stm_like")
 WANTED = (0.88, 0.97)
 FAR_OFF = 3.0
-FEW = 50  # questions: one more or less of so few says nothing
+FEW = 50  # questions: so few are told beside their share
+SURE = 1.96  # deviations: a share is called too small or too large if chance does not explain it
 
 
 def database_of(name: str) -> TrajectoryDatabase:
@@ -47,24 +50,37 @@ def cell(found: list[Coverage]) -> str:
     share = sum(one.held * one.asked for one in found) / asked
     width = float(np.mean([one.width for one in found]))
     is_bound = sum(one.bounds * one.asked for one in found) > asked / 2
-    mark = "!" if share < WANTED[0] else "b" if is_bound else "+" if share > WANTED[1] else ""
+    least, most = by_chance(share, asked)
+    mark = "!" if most < WANTED[0] else "b" if is_bound else "+" if least > WANTED[1] else ""
     few = f" of {asked}" if asked < FEW else ""
     return f"{share:.3f}{mark}{few} ({width:.2f})"
 
 
-def far_off(database: TrajectoryDatabase, release: Release) -> str:
-    """Of the 20 moves shown first, how many are off by a factor of 3 or more."""
-    from pathveil import transitions
+def by_chance(share: float, asked: int) -> tuple[float, float]:
+    """Wilson's 95% interval of a share of so many questions, as if they erred one by one."""
+    slack = SURE**2 / asked
+    middle = (share + slack / 2) / (1 + slack)
+    half = SURE * float(np.sqrt(share * (1 - share) / asked + slack / (4 * asked))) / (1 + slack)
+    return middle - half, middle + half
 
+
+def far_off(database: TrajectoryDatabase, release: Release) -> str:
+    """Of the 20 moves and of the 20 pairs shown first, those off by a factor of 3 or more."""
     true = {(a, b): n for a, b, n in transitions(database).to_rows(database.universe)}
     flows = [one for one in release.flows() if one.origin != one.destination]
     shown = [one for one in flows[:2000] if one.count.mark != "noise"][:20]
-    ratios = [
-        (one.count.shown + 0.5) / (true.get((one.origin, one.destination), 0) + 0.5)
-        for one in shown
-    ]
-    off = sum(max(ratio, 1 / ratio) > FAR_OFF for ratio in ratios)
-    return f"{off} of {len(shown)}"
+    moves = [(one.count.shown, true.get((one.origin, one.destination), 0)) for one in shown]
+    patterns = release.top_patterns(300, min_length=2, max_length=2, different=True)
+    known = [one for one in patterns if as_estimate(one.support).mark != "noise"][:20]
+    orders = count_ordered_many(database, [list(one.locations) for one in known])
+    pairs = [(as_estimate(one.support).shown, int(n)) for one, n in zip(known, orders, strict=True)]
+    return f"{_off(moves)}, {_off(pairs)}"
+
+
+def _off(shown: list[tuple[int, int]]) -> str:
+    """How many of (shown, true) are far off."""
+    ratios = [(count + 0.5) / (true + 0.5) for count, true in shown]
+    return f"{sum(max(ratio, 1 / ratio) > FAR_OFF for ratio in ratios)} of {len(ratios)}"
 
 
 def time_of_validation(database: TrajectoryDatabase, release: Release) -> float:
@@ -88,7 +104,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the questions; the noise is secure")
     parser.add_argument("--by-size", action="store_true", help="a line for each size of answer")
     options = parser.parse_args()
-    header = ["data", "questions about", "size", *PICKED, "reliable", "moves off by 3",
+    header = ["data", "questions about", "size", *PICKED, "reliable", "moves, patterns off by 3",
               "time of validation"]  # fmt: skip
     line(header)
     line(["---"] * len(header))

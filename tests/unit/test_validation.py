@@ -140,7 +140,25 @@ def test_questions_are_of_all_sizes(measured):
     unit = max(0.001 * total, measured[VALIDATION].scale)
     sizes = np.bincount(np.searchsorted([unit, 3 * unit], expected), minlength=3)
     assert sizes.min() > 5
-    assert sizes[0] + sizes[1] > sizes[2]  # large ones take many trajectories
+
+
+def test_questions_that_few_answer_stand_first_so_that_large_ones_take_nothing_from_them(measured):
+    """Who answers a small one is not lost to a large one: of small ones more is left."""
+    week = simulate_week(8000, SIZE_OF_WEEK, seed=3)
+    positions = Rows(week.offsets, week.codes, SIZE_OF_WEEK).among(measured.candidates).positions
+    paths = Paths(week.offsets, positions, np.ones(len(week.offsets) - 1, dtype=np.int64))
+    left, whole = answers_of(paths, measured.scope)
+    place, asked = np.arange(len(whole)), whole > 0
+    assert np.corrcoef(place[asked], np.log(whole[asked]))[0, 1] > 0.5
+    small, large = asked & (place < len(place) // 2), whole >= np.quantile(whole, 0.9)
+    kept = left[small].sum() / whole[small].sum(), left[large].sum() / whole[large].sum()
+    assert kept[0] > 1.5 * kept[1]
+
+
+def test_no_question_of_a_kind_is_asked_twice(measured):
+    queries = measured.scope.queries
+    asked = queries.locations[queries.kind == MOVE, :2]
+    assert len(np.unique(asked, axis=0)) == len(asked)
 
 
 def test_the_synthesis_never_sees_the_answers(measured):

@@ -18,13 +18,14 @@ from pathveil.statistics.constants import (
     DRAWN_QUERIES,
     FEWEST_MOVERS,
     FEWEST_QUERIES,
-    MOST_TURNS,
-    QUERIES_BY_SIZE,
+    LARGE_QUERIES,
+    LARGE_STEP,
+    MOST_QUERIES,
     QUERIES_TAKE,
     QUERY_POWERS,
     QUERY_SHARES,
     SANITY,
-    SIZE_STEP,
+    SMALL_QUERIES,
 )
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.moves import MOVES
@@ -48,13 +49,15 @@ from pathveil.statistics.validation import (
 )
 from pathveil.statistics.visits import VISITS
 
-_LISTED_BY: dict[int, Statistic] = {
-    PAIR: PAIRS, TRIPLE: PAIRS, ORDERED: PAIRS, ORDERED_TRIPLE: PAIRS,
-    MOVE: MOVES, TRIP: TRIPS, PREFIX: MOVES,
+# The tables that list two locations for a kind: the first that lists any.
+_LISTED_BY: dict[int, tuple[Statistic, ...]] = {
+    PAIR: (PAIRS, MOVES), TRIPLE: (PAIRS, MOVES),
+    ORDERED: (PAIRS, MOVES), ORDERED_TRIPLE: (PAIRS, MOVES),
+    MOVE: (MOVES,), TRIP: (TRIPS,), PREFIX: (MOVES,),
 }  # fmt: skip
 _IN_EITHER_ORDER = (ORDERED, ORDERED_TRIPLE)
-# Of those who visit some locations so many do it in an order, as a trip, or first of all. About.
-_OF_VISITORS = {ORDERED: 0.5, ORDERED_TRIPLE: 0.25, TRIP: 0.3, PREFIX: 0.3}
+# Of those whom a table lists so many do it in an order, or first of all. About.
+_OF_LISTED = {ORDERED: 0.5, ORDERED_TRIPLE: 0.25, PREFIX: 0.3}
 
 
 ORDER = 9  # a stream of public numbers by which nothing else is drawn
@@ -67,6 +70,15 @@ class _Listed(NamedTuple):
     second: NDArray[np.int64]
     counts: NDArray[np.float64]
 
+    def beside(self, locations: NDArray[np.int64], place: NDArray[np.float64]) -> NDArray[np.int64]:
+        """A location that is listed with each of these, which are listed; by numbers in [0, 1)."""
+        ends = np.concatenate((self.first, self.second))
+        order = np.argsort(ends, kind="stable")
+        others = np.concatenate((self.second, self.first))[order]
+        begin, end = (np.searchsorted(ends[order], locations, side) for side in ("left", "right"))
+        chosen: NDArray[np.int64] = others[begin + (place * (end - begin)).astype(np.int64)]
+        return chosen
+
 
 def drawn_queries(seen: Measurements) -> Queries:
     """The questions for what was published; none if the plan has no share for them."""
@@ -76,25 +88,28 @@ def drawn_queries(seen: Measurements) -> Queries:
         return Queries(np.zeros(0, dtype=np.int8), np.zeros((0, 3), dtype=np.int32))
     visitors = np.maximum(seen[VISITS].counts[seen.candidates].astype(np.float64), 1.0)
     parts = [_of_kind(kind, seen, visitors, total) for kind in QUERY_KINDS]
-    kind = np.concatenate([part.kind for part in parts])
-    locations = np.concatenate([part.locations for part in parts])
-    order = np.argsort(scattered(len(kind), ORDER), kind="stable")
+    kind = np.repeat(np.array(QUERY_KINDS, dtype=np.int8), [len(part.expected) for part in parts])
+    locations = np.concatenate([part.locations for part in parts]).astype(np.int32)
+    expected = np.concatenate([part.expected for part in parts])
+    order = np.lexsort((scattered(len(kind), ORDER), expected))
     return Queries(kind[order], locations[order])
 
 
-def _of_kind(kind: int, seen: Measurements, visitors: NDArray[np.float64], total: float) -> Queries:
+def _of_kind(kind: int, seen: Measurements, visitors: NDArray[np.float64], total: float) -> "_Pool":
     """Questions of one kind, anywhere and among what a table lists, of all sizes, no repeats."""
-    listed = _listed(seen, _LISTED_BY[kind])
+    tables = [_listed(seen, statistic) for statistic in _LISTED_BY[kind]]
+    listed = next((table for table in tables if len(table.counts)), tables[-1])
     pools = [_anywhere(kind, visitors, total)]
     if len(listed.counts):
         pools.append(_among_listed(kind, listed, visitors, total))
     unit = max(SANITY * total, seen.plan[VALIDATION].noise.scale)
     most = QUERY_SHARES[kind] * QUERIES_TAKE * _movers(seen, total) / len(pools)
-    locations = np.concatenate(
-        [pool.locations[_of_all_sizes(pool.expected, unit, most)] for pool in pools]
-    )
-    kept = _first_of_each(kind, locations, len(visitors))
-    return Queries(np.full(len(kept), kind, dtype=np.int8), locations[kept].astype(np.int32))
+    chosen = []
+    for pool in pools:
+        different = pool.at(_first_of_each(kind, pool.locations, len(visitors)))
+        chosen.append(different.at(_of_all_sizes(different.expected, unit, most)))
+    both = _Pool(*(np.concatenate(column) for column in zip(*chosen, strict=True)))
+    return both.at(_first_of_each(kind, both.locations, len(visitors)))
 
 
 def _movers(seen: Measurements, total: float) -> float:
@@ -109,10 +124,12 @@ class _Pool(NamedTuple):
     locations: NDArray[np.int64]
     expected: NDArray[np.float64]
 
+    def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> "_Pool":
+        return _Pool(self.locations[rows], self.expected[rows])
+
     def that_can_be_asked(self, kind: int) -> "_Pool":
         kinds = np.full(len(self.locations), kind, dtype=np.int8)
-        kept = Queries(kinds, self.locations.astype(np.int32)).can_be_asked
-        return _Pool(self.locations[kept], self.expected[kept])
+        return self.at(Queries(kinds, self.locations.astype(np.int32)).can_be_asked)
 
 
 def _anywhere(kind: int, visitors: NDArray[np.float64], total: float) -> _Pool:
@@ -122,59 +139,80 @@ def _anywhere(kind: int, visitors: NDArray[np.float64], total: float) -> _Pool:
         axis=1,
     )
     expected = visitors[locations[:, 0]] * visitors[locations[:, 1]] / total
+    expected *= _of_visitors(kind, max(float(visitors.sum()) / total, 2.0))
     return _Pool(
-        locations, _answered(kind, expected, locations, visitors, total)
+        locations, _with_third(kind, expected, locations, visitors, total)
     ).that_can_be_asked(kind)
 
 
+def _of_visitors(kind: int, many: float) -> float:
+    """The part of those who visit two of so many different locations who do it so."""
+    if kind == MOVE:
+        return 1.0 / many
+    if kind in (TRIP, PREFIX):
+        return 1.0 / (many * (many - 1.0))
+    return _OF_LISTED.get(kind, 1.0)
+
+
 def _among_listed(kind: int, listed: _Listed, visitors: NDArray[np.float64], total: float) -> _Pool:
-    """About two locations that a noisy table lists; a third one is anywhere."""
+    """About two locations that a noisy table lists; a third one is anywhere, or listed, too."""
     stream = 10 * (kind + 1)
     chosen = (scattered(DRAWN_QUERIES, stream + 3) * len(listed.counts)).astype(np.int64)
     third = _by_weight(visitors, DRAWN_QUERIES, stream + 5, QUERY_POWERS)
+    third[::2] = listed.beside(listed.second[chosen], scattered(DRAWN_QUERIES, stream + 6))[::2]
     turned = (scattered(DRAWN_QUERIES, stream + 4) < 0.5) & (kind in _IN_EITHER_ORDER)  # noqa: PLR2004
     ends = listed.first[chosen], listed.second[chosen]
     locations = np.stack(
         [np.where(turned, ends[1], ends[0]), np.where(turned, ends[0], ends[1]), third], axis=1
     )
-    expected = _answered(kind, listed.counts[chosen], locations, visitors, total)
+    together = listed.counts[chosen] * _OF_LISTED.get(kind, 1.0)
+    expected = _with_third(kind, together, locations, visitors, total)
     return _Pool(locations, expected).that_can_be_asked(kind)
 
 
-def _answered(
+def _with_third(
     kind: int,
-    together: NDArray[np.float64],
+    expected: NDArray[np.float64],
     locations: NDArray[np.int64],
     visitors: NDArray[np.float64],
     total: float,
 ) -> NDArray[np.float64]:
-    """About how many answer, if so many visit the first two locations."""
-    expected = together * _OF_VISITORS.get(kind, 1.0)
-    if kind in (TRIPLE, ORDERED_TRIPLE):
-        expected = expected * np.minimum(3.0 * visitors[locations[:, 2]] / total, 1.0)
-    result: NDArray[np.float64] = expected
-    return result
+    """About how many answer, if so many do as far as the first two locations go."""
+    if kind not in (TRIPLE, ORDERED_TRIPLE):
+        return expected
+    return expected * np.minimum(3.0 * visitors[locations[:, 2]] / total, 1.0)
 
 
 def _of_all_sizes(expected: NDArray[np.float64], unit: float, most: float) -> NDArray[np.int64]:
-    """Positions of questions of all sizes, until they take as many trajectories as they may.
+    """Positions of questions of all sizes.
+
+    Small ones until they take as many trajectories as they may. Large ones are asked of who
+    answered none of these, so they take nothing from them: some of each size, up to the largest.
 
     Args:
         expected: about how many answer each.
-        unit: sizes are told apart by factors of 3 from here, up and down.
-        most: trajectories.
+        unit: what is below three of it is small.
+        most: trajectories that the small ones take.
     """
-    size = np.floor(np.log(np.maximum(expected, 1e-9) / unit) / np.log(SIZE_STEP)).astype(np.int64)
-    size = np.clip(size + 2, 0, len(QUERIES_BY_SIZE) - 1)
-    order = np.argsort(size, kind="stable")
-    starts = np.searchsorted(size[order], np.arange(len(QUERIES_BY_SIZE)))
-    rank = np.empty(len(size), dtype=np.int64)
-    rank[order] = np.arange(len(size)) - starts[size[order]]
-    turn = (rank + 0.5) / np.array(QUERIES_BY_SIZE)[size]
-    in_turn = np.argsort(turn, kind="stable")
-    in_turn = in_turn[: np.searchsorted(turn[in_turn], MOST_TURNS)]
-    taken = np.cumsum(expected[in_turn])
-    return in_turn[: max(np.searchsorted(taken, most), FEWEST_QUERIES)]
+    units = np.maximum(expected, 1e-9) / unit
+    size = np.searchsorted(SMALL_QUERIES, units, side="right")
+    is_large = size == len(SMALL_QUERIES)
+    finer = np.log(np.maximum(units / SMALL_QUERIES[-1], 1.0)) / np.log(LARGE_STEP)
+    rank = _ranks(size + np.floor(finer).astype(np.int64))
+    small = np.flatnonzero(~is_large & (rank < MOST_QUERIES))
+    small = small[np.argsort(rank[small], kind="stable")]
+    taken = np.cumsum(expected[small])
+    small = small[: max(np.searchsorted(taken, most), FEWEST_QUERIES)]
+    return np.concatenate((small, np.flatnonzero(is_large & (rank < LARGE_QUERIES))))
+
+
+def _ranks(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The how many-th of its group each is, from 0."""
+    order = np.argsort(groups, kind="stable")
+    ordered = groups[order]
+    rank = np.empty(len(groups), dtype=np.int64)
+    rank[order] = np.arange(len(groups)) - np.searchsorted(ordered, ordered)
+    return rank
 
 
 def _first_of_each(kind: int, locations: NDArray[np.int64], named: int) -> NDArray[np.int64]:

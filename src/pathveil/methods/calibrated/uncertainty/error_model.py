@@ -35,6 +35,7 @@ from pathveil.core.error_table import (
     ErrorTable,
 )
 from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.synthesis.canonical import take_rows
 from pathveil.methods.calibrated.uncertainty.misfit import Misfit, deviation
 from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior, simulated
 from pathveil.methods.calibrated.uncertainty.sample import (
@@ -47,7 +48,6 @@ from pathveil.methods.calibrated.uncertainty.validated import Validated, validat
 from pathveil.statistics import validation
 from pathveil.statistics.constants import (
     AS_GOOD_AS_NOBODY,
-    ASKED_TAIL,
     CONJUNCTION_DRAWS,
     EVEN_SPREAD,
     LEAST_DRAWS,
@@ -55,13 +55,11 @@ from pathveil.statistics.constants import (
     LOCATION_DRAWS,
     LOCATION_TAIL,
     MOST_DRAWS,
-    MOVE_SPREAD,
-    MOVE_TAIL,
+    MOVES_SAMPLE,
     NEGLIGIBLE,
     SANITY,
     STEPS_PER_DECADE,
     TOTAL_DRAWS,
-    TRAJECTORY_TAIL,
     UNNAMED_DRAWS,
 )
 from pathveil.statistics.denoise import posterior
@@ -137,16 +135,24 @@ class TableRows:
         best = np.array([round(float(np.median(draws[i][1]))) for i in first])
         # Larger estimates have no lower bounds, and wider levels no narrower ones; draws are
         # finite, so this is not quite so by itself.
+        at = min(int(np.searchsorted(estimates, least)), len(estimates) - 1) if is_asked else 0
+        bounds[at:] = _ascending(bounds[at:])
         if is_asked:
             # So much is not known then that nobody may do it.
             bounds[..., 0][bounds[..., 0] < AS_GOOD_AS_NOBODY * bounds[..., 1]] = 0
             # What is answered by less than the sanity bound may be as much as what is there.
-            at = min(int(np.searchsorted(estimates, least)), len(estimates) - 1)
+            bounds[:at, :, 0] = np.minimum(bounds[:at, :, 0], bounds[at, :, 0])
             bounds[:at, :, 1] = np.maximum(bounds[:at, :, 1], bounds[at, :, 1])
-        bounds = np.maximum.accumulate(bounds, axis=0)
         bounds[..., 0] = np.minimum.accumulate(bounds[..., 0], axis=1)
         bounds[..., 1] = np.maximum.accumulate(bounds[..., 1], axis=1)
         return cls(locations, estimates, bounds, np.maximum.accumulate(best), kind)
+
+
+def _ascending(bounds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Bounds that ascend with the estimate: between the next ones that do, above and below."""
+    up = np.maximum.accumulate(bounds, axis=0)
+    down = np.minimum.accumulate(bounds[::-1], axis=0)[::-1]
+    return np.round(np.expm1((np.log1p(up) + np.log1p(down)) / 2)).astype(np.int64)
 
 
 def tabulate(parts: Sequence[TableRows]) -> ErrorTable:
@@ -181,7 +187,7 @@ def _bounds(
         outside = tail * (100 - per_cent) / 200
         low, high = ordered[int(outside * size)], ordered[last - int(outside * size)]
         if is_asked:
-            inside = 1.0 - TRAJECTORY_TAIL * (100 - per_cent) / 100
+            inside = 1.0 - (100 - per_cent) / 200
             at = np.searchsorted(by_trajectories, inside * by_trajectories[-1])
             high = max(high, ordered[min(at, last)])
         bounds[row] = np.floor(low), np.ceil(high)
@@ -346,29 +352,41 @@ def validated_rows(
     seed = int(draw.integers(0, 2**63))
     hidden = [] if validation.TRIPLE not in found.told else _hidden_long(evidence)[1:]
     noise = draw.standard_normal(CONJUNCTION_DRAWS)
+    more_or_less = np.exp(_repeated_moves(released, evidence.measurements.universe_size) * noise)
     for query in sorted(found.told):
         kind, locations = _KINDS_OF_ROWS[query]
         # The same luck for all estimates makes the table smooth.
         drawn: _Draws = [
             (size, found.draw(query, size, CONJUNCTION_DRAWS, _again(draw, seed))) for size in sizes
         ]
-        tail = ASKED_TAIL
         if kind == MOVE:
-            tail, more_or_less = MOVE_TAIL, np.exp(MOVE_SPREAD * noise)
             drawn = [(size, true * more_or_less) for size, true in drawn]
-        rows.append(
-            TableRows.of(
-                locations, drawn, kind=kind, is_asked=True, tail=tail, least=SANITY * total
-            )
-        )
+        rows.append(TableRows.of(locations, drawn, kind=kind, is_asked=True, least=SANITY * total))
         if query == validation.PREFIX:
-            rows.append(TableRows.of(1, drawn, kind=PREFIX, is_asked=True, tail=ASKED_TAIL))
+            rows.append(TableRows.of(1, drawn, kind=PREFIX, is_asked=True))
         for more, spread in enumerate(hidden if query == validation.TRIPLE else (), start=4):
             if spread < NEGLIGIBLE:
                 break
             moved = [(size, np.maximum(true + spread * noise, 0.0)) for size, true in drawn]
-            rows.append(TableRows.of(more, moved, is_asked=True, tail=ASKED_TAIL))
+            rows.append(TableRows.of(more, moved, is_asked=True))
     return rows
+
+
+def _repeated_moves(released: Paths, size: int) -> float:
+    """The logarithm of how often a move is made by who makes it at all.
+
+    Moves are counted as often as they are made, and the questions count who makes them: how much
+    more that is may be off by as much as itself.
+    """
+    rows = np.arange(0, len(released), max(1, len(released) // MOVES_SAMPLE))
+    some = take_rows(released, rows, released.weights[rows])
+    row = np.repeat(np.arange(len(rows)), some.lengths)
+    codes = some.codes.astype(np.int64)
+    goes_on = np.flatnonzero((row[1:] == row[:-1]) & (codes[1:] != codes[:-1]))
+    move = (row[goes_on] * size + codes[goes_on]) * size + codes[goes_on + 1]
+    weights = some.weights[row[goes_on]]
+    first = np.unique(move, return_index=True)[1]
+    return float(np.log(max(weights.sum(), 1) / max(weights[first].sum(), 1)))
 
 
 def _again(draw: np.random.Generator, seed: int) -> np.random.Generator:

@@ -109,11 +109,14 @@ class Validated:
         chances: float64, shape (kinds, points of `GRID`); each row sums to 1.
         shapes: float64, shape (kinds, sizes of `_NODES`, `_PARTS`); how likely G is in each part
             of its distribution, by the size of the answer.
+        known: float64, shape (kinds, sizes of `_NODES`); about how many questions of such a size
+            told their error, noise taken off.
         told: the kinds with enough questions that stand out of the noise.
     """
 
     chances: NDArray[np.float64]
     shapes: NDArray[np.float64]
+    known: NDArray[np.float64]
     told: frozenset[int]
 
     @classmethod
@@ -145,10 +148,10 @@ class Validated:
         weighed *= WORTH_OF_QUERY
         chances = np.exp(weighed - weighed.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
-        shapes = np.array(
-            [_shapes(chances[kind].argmax(), kind, seen, noise) for kind in QUERY_KINDS]
-        )
-        return cls(chances, shapes, frozenset(told))
+        points = chances.argmax(axis=1)
+        shapes = np.array([_shapes(points[kind], kind, seen, noise) for kind in QUERY_KINDS])
+        known = np.array([_known(points[kind], kind, seen, noise) for kind in QUERY_KINDS])
+        return cls(chances, shapes, known, frozenset(told))
 
     def draw(
         self, kind: int, size: float, times: int, draw: np.random.Generator
@@ -156,10 +159,15 @@ class Validated:
         """True counts of questions of a kind that were answered by ``size``."""
         reached = np.cumsum(self.chances[kind])
         which = np.searchsorted(reached, draw.random(times) * reached[-1])
-        shape = self._shape(kind, size)
+        shape = _at_size(self.shapes[kind], size)
         part = np.searchsorted(np.cumsum(shape), draw.random(times))
         part = np.minimum(part, _PARTS - 1)
-        logs = GRID.biases[which] + _logs(GRID.deviations(size, which), part + draw.random(times))
+        spread = GRID.deviations(size, which)
+        logs = GRID.biases[which] + _logs(spread, part + draw.random(times))
+        # What answers of one size have in common is as large as what each has by itself, and is
+        # known as well as so many questions tell it.
+        common = np.minimum(spread, 1.0) / np.sqrt(1.0 + _at_size(self.known[kind], size))
+        logs += common * draw.standard_normal(times) - common**2 / 2
         # If much more than its share is in the first part, that goes down to nobody: what the
         # synthesis invented.
         excess = 1.0 - 1.5 / _PARTS / shape[0]
@@ -167,13 +175,6 @@ class Validated:
         logs += np.where(invented, np.log(draw.random(times)), 0.0)
         drawn: NDArray[np.float64] = (size + GRID.missing[which]) * np.exp(logs)
         return drawn
-
-    def _shape(self, kind: int, size: float) -> NDArray[np.float64]:
-        """Between those of the two next sizes."""
-        below, share = _between(np.array(np.log1p(size) / _NODE_STEP), len(_NODES))
-        shapes = self.shapes[kind]
-        result: NDArray[np.float64] = (1 - share) * shapes[below] + share * shapes[below + 1]
-        return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,6 +196,13 @@ def _logs(spread: NDArray[np.float64], place: NDArray[np.float64]) -> NDArray[np
         for i in (0, 1)
     ]
     result: NDArray[np.float64] = (1 - row_share) * at[0] + row_share * at[1]
+    return result
+
+
+def _at_size(by_node: NDArray[np.float64], size: float) -> NDArray[np.float64]:
+    """Between what holds at the two next sizes of `_NODES`."""
+    below, share = _between(np.array(np.log1p(size) / _NODE_STEP), len(_NODES))
+    result: NDArray[np.float64] = (1 - share) * by_node[below] + share * by_node[below + 1]
     return result
 
 
@@ -301,8 +309,26 @@ def _shapes(point: np.intp, kind: int, seen: _Seen, noise: Noise) -> NDArray[np.
     likely = noise.weight(seen.noisy[rows][:, None] - true) + _UNLIKELY
     even: NDArray[np.float64] = np.full(_PARTS, 1.0 / _PARTS)
     overall = _em(likely, np.ones(len(sizes)), even)
+    return np.array([_em(likely, near, overall) for near in _alike(sizes)])
+
+
+def _known(point: np.intp, kind: int, seen: _Seen, noise: Noise) -> NDArray[np.float64]:
+    """How many questions tell the error of answers of each size of `_NODES`, noise taken off."""
+    rows = seen.kinds == kind
+    sizes = seen.sizes[rows]
+    spread = GRID.deviations(sizes, np.full(len(sizes), point))
+    left = np.maximum(seen.kept[rows] * sizes, 1.0)
+    result: NDArray[np.float64] = _alike(sizes) @ (
+        1.0 / (1.0 + (noise.deviation / left / spread) ** 2)
+    )
+    return result
+
+
+def _alike(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How alike sizes are to those of `_NODES`, shape (nodes, sizes): 1 if they are the same."""
     apart = (np.log1p(sizes)[None, :] - _NODES[:, None]) / ALIKE_SIZES
-    return np.array([_em(likely, near, overall) for near in np.exp(-(apart**2) / 2)])
+    result: NDArray[np.float64] = np.exp(-(apart**2) / 2)
+    return result
 
 
 def _em(
