@@ -318,9 +318,8 @@ BORROWED_KINDS: Final = 0.1
 # not looked at. A kind is told by questions if so many have a released answer as large as the
 # noise: with fewer one in twenty can't be told. By argument.
 ENOUGH_QUERIES: Final = 19
-# What is left of an answer is told by asking the released trajectories in so many parts; answers
-# below so many take after their kind, and no less than this is taken for left. By argument.
-PARTS_OF_QUERIES: Final = 6
+# What is left of an answer if a trajectory answers one question only: answers below so many take
+# after their kind, and no less than this is taken for left. By argument.
 KEPT_SLACK_COUNTS: Final = 20.0
 LEAST_KEPT: Final = 0.05
 # Questions with a location in common err together: each counts as so much of one by itself.
