@@ -32,13 +32,13 @@ from pathveil.statistics.constants import (
     LARGEST_MULTIPLIER,
     MOST_STEPS,
     MOST_WORK,
+    SAMPLED,
+    SAMPLED_FROM,
     TRUST_IN_MODEL,
 )
 from pathveil.threads import in_threads
 
 CHUNK = 1 << 15  # rows: their weights stay in a core's own cache
-# So many distinct trajectories are first calibrated by every so many of them.
-SAMPLED_FROM, SAMPLED = 1 << 18, 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
