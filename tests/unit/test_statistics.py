@@ -31,7 +31,7 @@ from pathveil.statistics.moves import move_cells
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.pairs import PAIRS, pair_cells
 from pathveil.statistics.prefix_tree import LEVELS
-from pathveil.statistics.reach import CANDIDATE_BINS, POPULAR_BINS, reach_cells
+from pathveil.statistics.reach import CANDIDATE_BINS, POPULAR_BINS, REACH
 from pathveil.statistics.returns import return_cells
 from pathveil.statistics.shapes import (
     DISTINCT_BINS,
@@ -40,9 +40,9 @@ from pathveil.statistics.shapes import (
     LENGTH_BINS,
     LENGTH_ENDS,
     LENGTHS,
+    SHAPES,
     length_bins,
     possible_shapes,
-    shape_cells,
 )
 from pathveil.statistics.statistic import FIRST_LOOK, Bound, Rows, Scope, Visit
 from pathveil.statistics.visited_sets import VISITED_SETS
@@ -242,7 +242,8 @@ def test_every_bin_of_distinct_locations_stands_for_one_of_its_values():
 
 def test_shapes_by_hand():
     # Lengths 3, 0, 20 with 2, 0, 1 distinct locations.
-    cells = shape_cells(*arrays([[0, 1, 0], [], [3] * 20]), SIZE)
+    rows = Rows(*arrays([[0, 1, 0], [], [3] * 20]), SIZE)
+    cells = SHAPES.cell(rows, Scope(SIZE))
     assert cells.tolist() == [2 * DISTINCT_BINS + 1, -1, 17 * DISTINCT_BINS]
 
 
@@ -309,5 +310,5 @@ def test_first_visits_by_hand():
 def test_large_reaches_share_a_bin():
     codes = np.arange(60, dtype=np.int32)
     scope = Scope(60, candidates=np.arange(60), popular=np.arange(60))
-    cell = reach_cells(np.array([0, 60]), codes, scope.bit)
+    cell = REACH.cell(Rows(np.array([0, 60]), codes, 60), scope)
     assert cell.tolist() == [CANDIDATE_BINS * POPULAR_BINS - 1]

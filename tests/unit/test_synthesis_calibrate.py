@@ -164,6 +164,36 @@ def test_chunks_change_only_the_rounding(monkeypatch):
     assert calibrate(chunk, aims) == pytest.approx(whole, rel=1e-6)
 
 
+@pytest.mark.usefixtures("to_the_end")
+def test_beginning_with_a_sample_leads_to_the_same_weights(monkeypatch):
+    draw = np.random.default_rng(2)  # noqa: TID251  (test data, nothing private)
+    aims, chunk = targets(draw), paths(ROWS * 5, [1, 2, 3, 9, 2, 1] * 5)
+    whole = calibrate(chunk, aims)
+    begun = []
+    right = calibration.minimise
+    monkeypatch.setattr(
+        calibration,
+        "minimise",
+        lambda dual, start, *rest: begun.append(start) or right(dual, start, *rest),
+    )
+    monkeypatch.setattr(calibration, "SAMPLED_FROM", 1)
+    assert calibrate(chunk, aims) == pytest.approx(whole, rel=1e-4)
+    assert [start.any() for start in begun] == [False, True]
+
+
+def test_a_sample_stands_for_all_rows_and_has_all_frequent_ones():
+    aims, chunk = targets(), paths(ROWS * 80, [1, 2, 3, 99, 2, 1] * 80)
+    whole = calibration._chunk(chunk, 0, aims)
+    some = calibration._sampled(whole)
+    assert (some.base == 99).sum() == 80
+    assert len(some.base) == 80 + 5 * 80 // calibration.SAMPLED
+    assert some.base.sum() == pytest.approx(whole.base.sum(), rel=0.02)
+    for row, kept in enumerate(some.order):
+        at = np.flatnonzero(whole.order == kept)[0]
+        theirs = whole.cells[whole.starts[at] : whole.starts[at + 1]]
+        assert some.cells[some.starts[row] : some.starts[row + 1]].tolist() == theirs.tolist()
+
+
 def test_nothing_to_calibrate():
     assert len(calibrate(paths([]), targets())) == 0
 
@@ -182,7 +212,7 @@ def test_minimise_a_quadratic_form(seed):
     half = draw.normal(size=(20, 20))
     matrix, vector = half @ half.T + np.eye(20), draw.normal(size=20)
     found = minimise(
-        quadratic(matrix, vector), 20, 1e6, lambda p: np.abs(p.gradient).max() < 1e-9, 500
+        quadratic(matrix, vector), np.zeros(20), 1e6, lambda p: np.abs(p.gradient).max() < 1e-9, 500
     )
     assert found.position == pytest.approx(np.linalg.solve(matrix, vector), abs=1e-6)
 
@@ -194,7 +224,11 @@ def test_minimise_in_a_box(seed):
     half = draw.normal(size=(8, 8))
     matrix, vector = half @ half.T + np.eye(8), 5 * draw.normal(size=8)
     found = minimise(
-        quadratic(matrix, vector), 8, 0.3, lambda p: np.abs(p.slope(0.3)).max() < 1e-8, 2000
+        quadratic(matrix, vector),
+        np.zeros(8),
+        0.3,
+        lambda p: np.abs(p.slope(0.3)).max() < 1e-8,
+        2000,
     )
     assert (np.abs(found.position) <= 0.3).all()
     assert (np.abs(found.position) == 0.3).any()
@@ -211,9 +245,9 @@ def test_minimise_stops_when_told():
         calls.append(x)
         return quadratic(matrix, np.ones(2))(x)
 
-    minimise(counted, 2, 10.0, lambda _: True, 50)
+    minimise(counted, np.zeros(2), 10.0, lambda _: True, 50)
     assert len(calls) == 1
-    minimise(counted, 2, 10.0, lambda _: False, 3)
+    minimise(counted, np.zeros(2), 10.0, lambda _: False, 3)
     assert 4 <= len(calls) <= 8
 
 

@@ -19,7 +19,7 @@ from pathveil.statistics.constants import ENOUGH_QUERIES
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.planner import Planner
-from pathveil.statistics.statistic import Rows, Scope
+from pathveil.statistics.statistic import Rows, Scope, Visit
 from pathveil.statistics.total import TOTAL
 from pathveil.statistics.validation import (
     MOVE,
@@ -230,3 +230,22 @@ def test_what_answering_one_question_cuts_is_told_from_errors():
     left, whole = answers_of(paths, scope)
     assert left.tolist() == [people, 0, 0, 0, 0, 0]
     assert whole.tolist() == [people] * 6
+
+
+def test_all_answers_are_those_of_the_oracle_one_question_at_a_time():
+    draw, people = seeded(11), 300
+    lengths = draw.integers(1, 9, people)
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    codes = draw.integers(0, SIZE + 1, offsets[-1]).astype(np.int32)  # SIZE: an unnamed location
+    paths = Paths(offsets, codes, draw.integers(1, 5, people))
+    queries = public_queries(SIZE)
+    whole = answers_of(paths, Scope(SIZE, candidates=np.arange(SIZE), queries=queries))[1]
+    visits = [
+        [Visit(int(code) if code < SIZE else f"{row}, {at}") for at, code in enumerate(path)]
+        for row, path in enumerate(np.split(codes, offsets[1:-1]))
+    ]
+    for question, kind in enumerate(queries.kind):
+        alone = Queries(np.array([kind]), queries.locations[question : question + 1])
+        scope = Scope(SIZE, candidates=np.arange(SIZE), queries=alone)
+        answering = [len(list(VALIDATION.oracle(path, scope, 1))) for path in visits]
+        assert whole[question] == paths.weights @ np.array(answering)

@@ -183,13 +183,15 @@ def _open_size(gamma: Real) -> int | None:
 
     Any cut is exact; this one makes "or more" rarer than 2⁻³², or at least rarer than 1/2.
     """
-    bits = 1024
+    bits = 4 * WORD_BITS
     ratio = power = gamma(bits)
+    if 2 * ratio.power_of_two(DIGIT_BITS).high >= 1 << bits:
+        return None
     for size in range(1, BASE):
         if power.high >> (bits - WORD_BITS) == 0:
             return size
         power = power * ratio
-    return BASE if 2 * power.high < 1 << bits else None
+    return BASE
 
 
 def _add(total: NDArray[np.int64], digits: NDArray[np.int64], level: int) -> None:

@@ -29,6 +29,30 @@ def spread_after_first(things: Sequence[Thing], cap: int) -> list[Thing]:
 
 
 @compiled
+def distinct_visits(
+    offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Which visits are the first to their location, row after row; and where each row's begin.
+
+    Args:
+        offsets: int64; where each row begins, and the end.
+        codes: int32; ``universe_size`` stands for an unnamed location: each is another one.
+        universe_size: |L|.
+    """
+    starts = np.zeros(len(offsets), dtype=np.int64)
+    at = np.empty(len(codes), dtype=np.int32)
+    last_seen = np.full(universe_size + 1, -1, dtype=np.int64)
+    found = 0
+    for row in range(len(offsets) - 1):
+        for i in range(offsets[row], offsets[row + 1]):
+            code = codes[i]
+            at[found] = i  # no branch: nobody could foresee it
+            found += (last_seen[code] != row) | (code == universe_size)
+            last_seen[code] = row
+        starts[row + 1] = found
+    return starts, at[:found]
+
+
 def first_visits(
     offsets: NDArray[np.int64],
     codes: NDArray[np.int32],
@@ -47,30 +71,28 @@ def first_visits(
         most: how many distinct locations count.
         evenly: if there are more: the first one and others evenly spread, or just the first ones.
     """
-    rows = len(offsets) - 1
+    return some_visits(codes, *distinct_visits(offsets, codes, universe_size), most, evenly)
+
+
+@compiled
+def some_visits(
+    codes: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    at: NDArray[np.int32],
+    most: int,
+    evenly: bool,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """`first_visits` of those that `distinct_visits` found."""
+    rows = len(starts) - 1
     visited = np.full((rows, most), -1, dtype=np.int32)
     reached_from = np.full((rows, most), -1, dtype=np.int32)
-    longest = 0
     for row in range(rows):
-        longest = max(longest, offsets[row + 1] - offsets[row])
-    first_at = np.empty(longest, dtype=np.int64)
-    last_seen = np.full(universe_size, -1, dtype=np.int64)
-    for row in range(rows):
-        found = 0
-        for i in range(offsets[row], offsets[row + 1]):
-            if found == most and not evenly:
-                break
-            code = codes[i]
-            if code < universe_size:
-                if last_seen[code] == row:
-                    continue
-                last_seen[code] = row
-            first_at[found] = i
-            found += 1
+        begin, found = starts[row], starts[row + 1] - starts[row]
         for j in range(min(found, most)):
-            i = first_at[j]
-            if found > most and j > 0:
-                i = first_at[1 + (2 * j - 1) * (found - 1) // (2 * (most - 1))]
+            place = j
+            if evenly and found > most and j > 0:
+                place = 1 + (2 * j - 1) * (found - 1) // (2 * (most - 1))
+            i = at[begin + place]
             visited[row, j] = codes[i]
             if j > 0:
                 reached_from[row, j] = codes[i - 1]

@@ -38,7 +38,7 @@ class Reach(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """The reach; an empty row has none."""
-        return np.where(rows.not_empty, reach_cells(rows.offsets, rows.positions, scope.bit), -1)
+        return np.where(rows.not_empty, reach_cells(rows.positions, *rows.distinct, scope.bit), -1)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """Two sets."""
@@ -62,37 +62,43 @@ class Reach(OneCell):
 
 
 def reach_cells(
-    offsets: NDArray[np.int64], codes: NDArray[np.int32], bit: NDArray[np.int8]
+    positions: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    at: NDArray[np.int32],
+    bit: NDArray[np.int8],
 ) -> NDArray[np.int64]:
     """The cell of each trajectory, candidate bin · POPULAR_BINS + popular bin; int64.
 
     Args:
-        offsets: int64; where each row begins, and the end.
-        codes: int32; positions among the n candidates, or n for any other location.
+        positions: int32; positions among the n candidates, or n for any other location.
+        starts: see `first_visits.distinct_visits`.
+        at: likewise.
         bit: int8, shape (n + 1,); not negative for popular candidates.
     """
-    candidates, popular = _distinct(offsets, codes, bit)
+    candidates, popular = _counted(positions, starts, at, bit)
     bins = _BIN[np.minimum(candidates, len(_BIN) - 1)]
     cells: NDArray[np.int64] = bins * POPULAR_BINS + np.minimum(popular, POPULAR_BINS - 1)
     return cells
 
 
 @compiled
-def _distinct(
-    offsets: NDArray[np.int64], codes: NDArray[np.int32], bit: NDArray[np.int8]
+def _counted(
+    positions: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    at: NDArray[np.int32],
+    bit: NDArray[np.int8],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    rows, size = len(offsets) - 1, len(bit) - 1
+    """How many candidates each row visits, and how many popular ones."""
+    rows, size = len(starts) - 1, len(bit) - 1
     candidates = np.zeros(rows, dtype=np.int64)
     popular = np.zeros(rows, dtype=np.int64)
-    seen_in = np.full(size, -1, dtype=np.int64)
     for row in range(rows):
-        for i in range(offsets[row], offsets[row + 1]):
-            code = codes[i]
-            if code < size and seen_in[code] != row:
-                seen_in[code] = row
-                candidates[row] += 1
-                if bit[code] >= 0:
-                    popular[row] += 1
+        named = liked = 0
+        for i in range(starts[row], starts[row + 1]):
+            position = positions[at[i]]
+            named += position < size
+            liked += bit[position] >= 0
+        candidates[row], popular[row] = named, liked
     return candidates, popular
 
 

@@ -103,21 +103,18 @@ def return_cells(
         longest = max(longest, length)
     rows = np.empty(most, dtype=np.int32)
     cells = np.empty(most, dtype=np.int32)
-    later = np.empty(longest, dtype=np.int32)
-    times = np.zeros(universe_size, dtype=np.int64)
+    later = np.empty(longest + 1, dtype=np.int32)
+    # The last row that visited a location, and how often it returned there: row · 4 + times.
+    seen = np.full(universe_size + 1, -1, dtype=np.int64)
     found = 0
     for row in range(len(offsets) - 1):
-        count = 0
+        count, never = 0, row * (MOST_RETURNS + 1)
         for i in range(offsets[row], offsets[row + 1]):
             code = codes[i]
-            if code < universe_size:
-                times[code] += 1
-                if 1 < times[code] <= 1 + MOST_RETURNS:
-                    later[count] = code
-                    count += 1
-        for i in range(offsets[row], offsets[row + 1]):
-            if codes[i] < universe_size:
-                times[codes[i]] = 0
+            last = seen[code]
+            later[count] = code  # no branch: nobody could foresee it
+            count += (never <= last) & (last < never + MOST_RETURNS) & (code < universe_size)
+            seen[code] = min(max(last, never - 1) + 1, never + MOST_RETURNS)
         for j in range(min(count, cap)):
             rows[found] = row
             cells[found] = later[j] if count <= cap else later[(2 * j + 1) * count // (2 * cap)]

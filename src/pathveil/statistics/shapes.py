@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.compiled import compiled
 from pathveil.statistics.constants import (
     CERTAIN_SCALES,
     DOUBT_AFTER_A_GAP,
@@ -57,7 +56,7 @@ class Shapes(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """The shape."""
-        return shape_cells(rows.offsets, rows.codes, rows.size)
+        return shape_cells(np.diff(rows.offsets), np.diff(rows.distinct[0]))
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """How many ends of bins lie below."""
@@ -128,32 +127,15 @@ def length_bins(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return _LENGTH_BIN[np.minimum(lengths, len(_LENGTH_BIN) - 1)]
 
 
-def shape_cells(
-    offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int
-) -> NDArray[np.int64]:
-    """The cell of each trajectory, length bin · DISTINCT_BINS + distinct bin; -1 if it is empty."""
-    lengths = np.diff(offsets)
-    distinct = distinct_locations(offsets, codes, universe_size)
+def shape_cells(lengths: NDArray[np.int64], distinct: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The cell of each trajectory, length bin · DISTINCT_BINS + distinct bin; -1 if it is empty.
+
+    Args:
+        lengths: int64; how many visits they have.
+        distinct: int64; how many different locations they visit; unnamed locations all differ.
+    """
     distinct_bins = _DISTINCT_BIN[np.minimum(distinct, len(_DISTINCT_BIN) - 1)]
     return np.where(lengths > 0, length_bins(lengths) * DISTINCT_BINS + distinct_bins, -1)
-
-
-@compiled
-def distinct_locations(
-    offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int
-) -> NDArray[np.int64]:
-    """How many different locations each trajectory visits; unnamed locations all differ."""
-    last_seen = np.full(universe_size, -1, dtype=np.int64)
-    distinct = np.zeros(len(offsets) - 1, dtype=np.int64)
-    for row in range(len(offsets) - 1):
-        for i in range(offsets[row], offsets[row + 1]):
-            code = codes[i]
-            if code == universe_size:
-                distinct[row] += 1
-            elif last_seen[code] != row:
-                last_seen[code] = row
-                distinct[row] += 1
-    return distinct
 
 
 def possible_shapes(universe_size: int) -> NDArray[np.bool_]:

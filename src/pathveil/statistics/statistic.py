@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.statistics.denoise import Estimates, sparse_estimates
-from pathveil.statistics.first_visits import first_visits, to_positions
+from pathveil.statistics.first_visits import distinct_visits, some_visits, to_positions
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.outlook import Outlook
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 ALWAYS_DENSE = 1 << 62
 NONE_INVENTED = Fraction(0)
+LOOKED_UP = 64  # times as many cells as are looked for
 LEAST_PLACED = 3  # two locations are as far from each other as they are
 Found = TypeVar("Found")
 # In what order tables are measured: those of one stage look at the same public scope.
@@ -202,11 +203,16 @@ class Rows:
         position = self.position
         return self.once("positions", lambda: position[self.codes])
 
+    @property
+    def distinct(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """`distinct_visits`: where those of each row begin, and which visits they are."""
+        return self.once("distinct", lambda: distinct_visits(self.offsets, self.codes, self.size))
+
     def first_visits(self, most: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """`first_visits` as positions among the candidates."""
+        """`first_visits`, evenly spread, as positions among the candidates."""
 
         def find() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-            found = first_visits(self.offsets, self.codes, self.size, most, True)
+            found = some_visits(self.codes, *self.distinct, most, True)
             if self.position is not None:
                 for codes in found:
                     to_positions(codes, self.position)
@@ -366,9 +372,24 @@ class Statistic(ABC):
         found, cells = self.row_cells(rows, scope, cap)
         if keys is None:
             return found, cells
-        at = np.searchsorted(keys, cells)
-        is_listed = np.append(keys, -1)[at] == cells
+        at = places_among(keys, cells, max(self.size(scope), int(keys.max(initial=-1)) + 1))
+        is_listed = at >= 0
         return found[is_listed], at[is_listed]
+
+
+def places_among(
+    keys: NDArray[np.int64], cells: NDArray[np.integer], size: int
+) -> NDArray[np.integer]:
+    """The place of each cell among ascending keys; −1 if it is none of them."""
+    places: NDArray[np.integer]
+    if size <= LOOKED_UP * len(cells):  # a table of all cells is quicker than to search
+        table = np.full(size, -1, dtype=np.int32)
+        table[keys] = np.arange(len(keys), dtype=np.int32)
+        places = table[cells]
+    else:
+        at = np.searchsorted(keys, cells)
+        places = np.where(np.append(keys, -1)[at] == cells, at, -1)
+    return places
 
 
 class OfVisits(Statistic):

@@ -115,7 +115,8 @@ class Validation(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """The question."""
-        return first_answered(rows.offsets, rows.positions, *queries_of(scope).by_rarest)
+        nobody = np.zeros(0, dtype=np.int64)
+        return answered(rows.offsets, rows.positions, *queries_of(scope).by_rarest, nobody)[0]
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """One question after the other."""
@@ -160,28 +161,33 @@ def _answers(path: Sequence[int | None], kind: int, locations: Sequence[int]) ->
 
 
 @compiled
-def first_answered(  # noqa: C901, PLR0912  (a kernel: it calls nothing)
+def answered(  # noqa: C901, PLR0912  (a kernel: it calls nothing)
     offsets: NDArray[np.int64],
     codes: NDArray[np.int32],
     starts: NDArray[np.int64],
     questions: NDArray[np.int32],
-) -> NDArray[np.int64]:
-    """The first question that each row answers; −1 if it answers none.
+    weights: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first question that each row answers, −1 if it answers none; and all answers.
 
     Args:
         offsets: int64; where each row begins, and the end.
         codes: int32; positions among the candidates, or their number for any other location.
         starts: see `Queries.by_rarest`; nothing is asked about the locations beyond.
         questions: likewise.
+        weights: int64; how often each row counts in the answers to all questions that it answers,
+            first or not. Empty: then they are not counted, and rows look no further than the first.
     """
-    size = len(starts) - 1
+    size, none = len(starts) - 1, len(questions)
     cell = np.full(len(offsets) - 1, -1, dtype=np.int64)
+    all_answers = np.zeros(none if len(weights) else 0, dtype=np.int64)
     seen_in = np.full(size, -1, dtype=np.int64)
     first_at = np.zeros(size, dtype=np.int64)
     last_at = np.zeros(size, dtype=np.int64)
-    none = len(questions)
+    asked = np.empty(size, dtype=np.int64)  # the locations of a row that questions stand with
     for row in range(len(offsets) - 1):
         begin, end = offsets[row], offsets[row + 1]
+        found = 0
         for i in range(begin, end):
             code = codes[i]
             if code >= size:
@@ -189,14 +195,13 @@ def first_answered(  # noqa: C901, PLR0912  (a kernel: it calls nothing)
             if seen_in[code] != row:
                 seen_in[code] = row
                 first_at[code] = i
+                asked[found] = code
+                found += starts[code] < starts[code + 1]
             last_at[code] = i
         best = none
-        for i in range(begin, end):
-            code = codes[i]
-            if code >= size or first_at[code] != i:
-                continue
-            for at in range(starts[code], starts[code + 1]):
-                if questions[at, 0] >= best:
+        for i in range(found):
+            for at in range(starts[asked[i]], starts[asked[i] + 1]):
+                if questions[at, 0] >= best and len(weights) == 0:
                     break
                 if seen_in[questions[at, 1]] != row:
                     continue
@@ -205,27 +210,28 @@ def first_answered(  # noqa: C901, PLR0912  (a kernel: it calls nothing)
                     continue
                 what = questions[at, 2]
                 if what in (PAIR, TRIPLE):
-                    answered = True
+                    is_answered = True
                 elif what == ORDERED:
-                    answered = first_at[one] < last_at[two]
+                    is_answered = first_at[one] < last_at[two]
                 elif what == TRIP:
-                    answered = codes[begin] == one and codes[end - 1] == two
+                    is_answered = codes[begin] == one and codes[end - 1] == two
                 elif what == PREFIX:
-                    answered = codes[begin] == one and codes[begin + 1] == two
+                    is_answered = codes[begin] == one and codes[begin + 1] == two
                 else:
-                    answered = False
+                    is_answered = False
                     for j in range(first_at[one] + 1, last_at[three] + 1):
                         if codes[j] != two:
                             continue
-                        answered = codes[j - 1] == one if what == MOVE else j < last_at[three]
-                        if answered:
+                        is_answered = codes[j - 1] == one if what == MOVE else j < last_at[three]
+                        if is_answered:
                             break
-                if answered:
-                    best = questions[at, 0]
-                    break
+                if is_answered:
+                    best = min(best, questions[at, 0])
+                    if len(weights):
+                        all_answers[questions[at, 0]] += weights[row]
         if best < none:
             cell[row] = best
-    return cell
+    return cell, all_answers
 
 
 VALIDATION = Validation()

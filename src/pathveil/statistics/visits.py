@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
 from pathveil.statistics.denoise import Estimates, named_estimates
-from pathveil.statistics.first_visits import spread
+from pathveil.statistics.first_visits import distinct_visits, spread
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.outlook import Outlook
 from pathveil.statistics.statistic import (
@@ -45,7 +45,7 @@ class Visits(OfVisits):
 
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
         """At most ``cap`` for each row."""
-        return visit_cells(rows.offsets, rows.codes, rows.size, cap)
+        return _visit_cells(rows.codes, *rows.distinct, rows.size, cap)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """An unnamed location takes a turn but has no cell."""
@@ -76,33 +76,29 @@ class Visits(OfVisits):
         return outlook.typical_visits
 
 
-@compiled
 def visit_cells(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int, cap: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The (row, cell) pairs; at most ``cap`` per row."""
-    most = longest = 0
-    for row in range(len(offsets) - 1):
-        length = offsets[row + 1] - offsets[row]
-        most += min(cap, length)
-        longest = max(longest, length)
-    rows = np.empty(most, dtype=np.int32)
-    cells = np.empty(most, dtype=np.int32)
-    distinct = np.empty(longest, dtype=np.int32)
-    last_seen = np.full(universe_size, -1, dtype=np.int64)
+    return _visit_cells(codes, *distinct_visits(offsets, codes, universe_size), universe_size, cap)
+
+
+@compiled
+def _visit_cells(
+    codes: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    at: NDArray[np.int32],
+    universe_size: int,
+    cap: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The same, of those that `distinct_visits` found."""
+    rows = np.empty(len(at), dtype=np.int32)
+    cells = np.empty(len(at), dtype=np.int32)
     found = 0
-    for row in range(len(offsets) - 1):
-        count = 0
-        for i in range(offsets[row], offsets[row + 1]):
-            code = codes[i]
-            if code < universe_size:
-                if last_seen[code] == row:
-                    continue
-                last_seen[code] = row
-            distinct[count] = code
-            count += 1
+    for row in range(len(starts) - 1):
+        begin, count = starts[row], starts[row + 1] - starts[row]
         for j in range(min(count, cap)):
-            code = distinct[j] if count <= cap else distinct[(2 * j + 1) * count // (2 * cap)]
+            code = codes[at[begin + (j if count <= cap else (2 * j + 1) * count // (2 * cap))]]
             if code < universe_size:  # an unnamed location takes a turn but has no cell
                 rows[found] = row
                 cells[found] = code

@@ -32,6 +32,8 @@ from pathveil.statistics.constants import (
     LARGEST_MULTIPLIER,
     MOST_STEPS,
     MOST_WORK,
+    SAMPLED,
+    SAMPLED_FROM,
     TRUST_IN_MODEL,
 )
 from pathveil.threads import in_threads
@@ -65,6 +67,18 @@ def calibrate(paths: Paths, targets: Targets) -> NDArray[np.float64]:
     """
     starts = range(0, len(paths), CHUNK)
     chunks = list(in_threads(lambda start: _chunk(paths, start, targets), starts))
+    best = np.zeros(len(targets.counts))
+    if len(paths) >= SAMPLED_FROM:
+        best = _multipliers([_sampled(chunk) for chunk in chunks], targets, best)
+    best = _multipliers(chunks, targets, best)
+    weights = in_threads(lambda chunk: _chunk_weights(chunk, best), chunks)
+    return np.concatenate((np.zeros(0), *weights))
+
+
+def _multipliers(
+    chunks: list[_Chunk], targets: Targets, start: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The best λ that is found from a first guess on."""
     occupied = _sums(chunks, np.zeros(len(targets.counts)))[1] > 0
     # A cell that no trajectory adds to can't be calibrated: it is left at λ = 0.
     counts = np.where(occupied, targets.counts, 0.0)
@@ -85,9 +99,21 @@ def calibrate(paths: Paths, targets: Targets) -> NDArray[np.float64]:
     # A step looks at every cell of every row: the more there are, the fewer steps are affordable.
     work = sum(len(chunk.cells) for chunk in chunks)
     steps = min(max(MOST_WORK // max(work, 1), FEWEST_STEPS), MOST_STEPS)
-    best = minimise(dual, len(counts), LARGEST_MULTIPLIER, is_close, steps)
-    weights = in_threads(lambda chunk: _chunk_weights(chunk, best.position), chunks)
-    return np.concatenate((np.zeros(0), *weights))
+    return minimise(dual, start, LARGEST_MULTIPLIER, is_close, steps).position
+
+
+def _sampled(chunk: _Chunk) -> _Chunk:
+    """Every so many of its rows, which stand for the others; those of much weight are all there.
+
+    Most steps of the calibration go a long way, and need no more than that; rows are in order, so
+    what is left out is like what is kept.
+    """
+    frequent = chunk.base >= SAMPLED
+    weight = np.where(frequent, 1.0, float(SAMPLED))
+    rare = np.flatnonzero(~frequent)
+    kept = np.sort(np.concatenate((np.flatnonzero(frequent), rare[SAMPLED // 2 :: SAMPLED])))
+    starts, cells = _rows_of(chunk.starts, chunk.cells, kept)
+    return _Chunk(chunk.order[kept], starts, cells, chunk.base[kept] * weight[kept])
 
 
 def _chunk(paths: Paths, start: int, targets: Targets) -> _Chunk:
@@ -149,6 +175,20 @@ def _row_by_row(
         sorted_cells[free[rows[i]]] = cells[i]
         free[rows[i]] += np.uint32(1)
     return sorted_cells
+
+
+@njit(cache=True, nogil=True)
+def _rows_of(
+    starts: NDArray[np.uint32], cells: NDArray[np.uint32], kept: NDArray[np.int64]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """The cells of some rows."""
+    new_starts = np.zeros(len(kept) + 1, dtype=np.uint32)
+    for i in range(len(kept)):
+        new_starts[i + 1] = new_starts[i] + starts[kept[i] + 1] - starts[kept[i]]
+    new_cells = np.empty(new_starts[-1], dtype=np.uint32)
+    for i in range(len(kept)):
+        new_cells[new_starts[i] : new_starts[i + 1]] = cells[starts[kept[i]] : starts[kept[i] + 1]]
+    return new_starts, new_cells
 
 
 @njit(cache=True, nogil=True)

@@ -38,8 +38,9 @@ from pathveil.statistics.constants import (
 )
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.returns import RETURNS, return_cells
-from pathveil.statistics.shapes import LENGTH_BINS, LENGTH_ENDS, distinct_locations, length_bins
-from pathveil.statistics.visits import VISITS, visit_cells
+from pathveil.statistics.shapes import LENGTH_BINS, LENGTH_ENDS, length_bins
+from pathveil.statistics.statistic import Rows, Scope
+from pathveil.statistics.visits import VISITS
 from pathveil.threads import in_threads
 
 
@@ -146,8 +147,9 @@ def _simulate(
 def _tables(chunk: Paths, size: int, plan: MeasurementPlan) -> _Tables:
     offsets, codes = chunk.offsets, chunk.codes
     bins = length_bins(chunk.lengths)
-    further = distinct_locations(offsets, codes, size) - 1.0
-    _, visits = visit_cells(offsets, codes, size, plan[VISITS].cap)
+    rows = Rows(offsets, codes, size)
+    further = np.diff(rows.distinct[0]) - 1.0
+    visits = VISITS.row_cells(rows, Scope(size), plan[VISITS].cap)[1]
     returns = np.zeros(0, dtype=np.int32)
     if RETURNS in plan:
         returns = return_cells(offsets, codes, size, plan[RETURNS].cap)[1]

@@ -13,6 +13,7 @@ from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import concatenate_paths, take_rows
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.statistics.constants import ENOUGH_OF_A_TRIP
+from pathveil.statistics.statistic import places_among
 from pathveil.statistics.trips import TRIPS
 
 
@@ -33,8 +34,8 @@ def with_missing_trips(paths: Paths, known: Estimated, draw: np.random.Generator
     is_named = (first < size) & (last < size)
     cells = first[is_named].astype(np.int64) * size + last[is_named]
     wanted = trips.listed_keys
-    at = np.minimum(np.searchsorted(wanted, cells), len(wanted) - 1)
-    listed = wanted[at] == cells
+    at = places_among(wanted, cells, size * size)
+    listed = at >= 0
     made = np.bincount(at[listed], paths.weights[is_named][listed], len(wanted))
     enough = ENOUGH_OF_A_TRIP * min(1.0, paths.weights.sum() / known.total) * trips.value
     missing = np.ceil(np.maximum(enough - made, 0.0)).astype(np.int64)

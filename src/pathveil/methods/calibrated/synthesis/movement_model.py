@@ -177,19 +177,21 @@ def listed_moves(
     """Moves in ascending order as ``starts``, ``to``, ``weight``, ``columns`` and ``listed``."""
     starts = np.searchsorted(first, np.arange(count + 2))
     listed = np.bincount(first, moves, count + 1).astype(np.float64)
-    columns = _columns(starts, second.astype(np.int32), moves, listed)
+    # Memory of NumPy's has large pages, and that of compiled code small ones: walkers jump about.
+    columns = np.empty((len(second), 3), dtype=np.int32)
+    _fill_columns(columns, starts, second.astype(np.int32), moves, listed)
     return starts, np.append(second, -1), np.append(moves, 0.0), columns, listed
 
 
 @njit(cache=True, nogil=True)
-def _columns(
+def _fill_columns(
+    columns: NDArray[np.int32],
     starts: NDArray[np.int64],
     to: NDArray[np.int32],
     weight: NDArray[np.float64],
     listed: NDArray[np.float64],
-) -> NDArray[np.int32]:
+) -> None:
     """Columns of the same height: what is too high fills up what is too low (Vose 1991)."""
-    columns = np.empty((len(to), 3), dtype=np.int32)
     height = np.empty(len(to))
     low = np.empty(len(to), dtype=np.int64)
     high = np.empty(len(to), dtype=np.int64)
@@ -215,7 +217,6 @@ def _columns(
                 low[lows] = giving
                 lows += 1
                 highs -= 1
-    return columns
 
 
 def _departures(known: Estimated) -> NDArray[np.float64]:

@@ -58,21 +58,21 @@ class _Step:
 
 def minimise(
     function: Callable[[NDArray[np.float64]], Point],
-    size: int,
+    start: NDArray[np.float64],
     bound: float,
     enough: Callable[[Point], bool],
     most_steps: int,
 ) -> Point:
-    """The best point found, from 0 on.
+    """The best point found.
 
     Args:
         function: evaluates a position.
-        size: how many coordinates.
+        start: the position to begin with.
         bound: every coordinate stays within ±bound.
         enough: the rule by which to stop.
         most_steps: stop after so many, whatever the rule says.
     """
-    point = function(np.zeros(size))
+    point = function(start)
     steps: deque[_Step] = deque(maxlen=REMEMBERED_STEPS)
     for _ in range(most_steps):
         if enough(point):

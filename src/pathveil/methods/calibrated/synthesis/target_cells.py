@@ -106,7 +106,9 @@ def find_cells(chunk: Paths, targets: Targets) -> tuple[NDArray[np.int32], NDArr
         (part.start, *part.statistic.listed(rows, targets.scope, part.cap, part.estimates.keys))
         for part in parts
     ]
-    return (
-        np.concatenate([row for _, row, _ in found]).astype(np.int32),
-        np.concatenate([start + cell for start, _, cell in found]).astype(np.uint32),
-    )
+    ends = np.cumsum([len(row) for _, row, _ in found])
+    all_rows, all_cells = np.empty(ends[-1], np.int32), np.empty(ends[-1], np.uint32)
+    for end, (start, row, cell) in zip(ends.tolist(), found, strict=True):
+        all_rows[end - len(row) : end] = row
+        np.add(cell, start, out=all_cells[end - len(row) : end], casting="unsafe")
+    return all_rows, all_cells

@@ -192,14 +192,20 @@ def _weigh_older(
     Writes ``attractions``, and returns by how much the factors of returning change their sum.
     """
     plain = corrected = 0.0
+    start, stop = starts[here], starts[here + 1]
+    # Destinations ascend: x is the x-th that is listed, or at most so many places before that.
+    unlisted = len(by_location) - (stop - start)
     for i in range(remembered):
         location = locations[i]
-        stop = starts[here + 1]
-        move = _first_from(to, starts[here], stop, location)
+        if location in (here, before):
+            attractions[i] = 0.0
+            continue
+        from_here, to_here = max(location - unlisted, 0), min(location + 1, stop - start)
+        move = _first_from(to, start + from_here, start + to_here, location)
         moves = weight[move] * ((move < stop) & (to[move] == location))
         moves += by_location[here, FAMILIAR] * by_location[location, POPULARITY]
         # Squared: people return to where they often are more than in proportion.
-        attraction = times[i] ** 2 * moves * ((location != here) & (location != before))
+        attraction = times[i] ** 2 * moves
         plain += attraction
         attractions[i] = attraction * by_location[location, RETURNING]
         corrected += attractions[i]

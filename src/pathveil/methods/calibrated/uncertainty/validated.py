@@ -19,14 +19,13 @@ What is drawn for an answer of size e is a posterior of T given that it was rele
 for answers that were picked for being large, because it is conditional on what they were picked by.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.noise import Noise
 from pathveil.core.paths import Paths
-from pathveil.methods.calibrated.synthesis.canonical import take_rows
 from pathveil.methods.calibrated.uncertainty.sample import Evidence
 from pathveil.statistics.constants import (
     ALIKE_SIZES,
@@ -39,14 +38,13 @@ from pathveil.statistics.constants import (
     LEAST_KEPT,
     MISSING,
     MOST_DEVIATION,
-    PARTS_OF_QUERIES,
     SHAPE_PRIOR,
     SHAPE_ROUNDS,
     SPREADS,
     WORTH_OF_QUERY,
 )
 from pathveil.statistics.statistic import Rows, Scope
-from pathveil.statistics.validation import QUERY_KINDS, VALIDATION, Queries, queries_of
+from pathveil.statistics.validation import QUERY_KINDS, VALIDATION, answered, queries_of
 
 _DEVIATIONS = np.geomspace(LEAST_DEVIATION, MOST_DEVIATION, 16)
 _STEP = float(np.log(_DEVIATIONS[1] / _DEVIATIONS[0]))
@@ -236,28 +234,17 @@ def validated(evidence: Evidence, released: Paths) -> Validated | None:
 
 
 def answers_of(paths: Paths, scope: Scope) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How many trajectories answer each question: that one only, and whether others or not.
-
-    The second nearly: the questions are dealt into some parts, and each answers one of every part.
+    """How many trajectories answer each question first of all, and how many answer it at all.
 
     Args:
         paths: released trajectories, over positions of candidates.
         scope: of the candidates and the questions.
     """
     queries = queries_of(scope)
-    answered = VALIDATION.cell(Rows(paths.offsets, paths.codes, scope.named), scope)
-    some = np.flatnonzero(answered >= 0)
-    left = np.bincount(answered[some], paths.weights[some], len(queries))
-    paths = take_rows(paths, some, paths.weights[some])  # others answer none of any part
-    rows = Rows(paths.offsets, paths.codes, scope.named)
-    whole = np.zeros(len(queries))
-    for start in range(PARTS_OF_QUERIES):
-        part = np.arange(start, len(queries), PARTS_OF_QUERIES)
-        asked = Queries(queries.kind[part], queries.locations[part])
-        answered = VALIDATION.cell(rows, replace(scope, queries=asked))
-        found = answered >= 0
-        whole[part] = np.bincount(answered[found], paths.weights[found], len(part))
-    return left.astype(np.float64), np.maximum(whole, left)
+    first, whole = answered(paths.offsets, paths.codes, *queries.by_rarest, paths.weights)
+    some = first >= 0
+    left = np.bincount(first[some], paths.weights[some], len(queries))
+    return left.astype(np.float64), whole.astype(np.float64)
 
 
 def _kept(
@@ -308,8 +295,8 @@ def _shapes(point: np.intp, kind: int, seen: _Seen, noise: Noise) -> NDArray[np.
     true[:, 0] /= 2.0
     likely = noise.weight(seen.noisy[rows][:, None] - true) + _UNLIKELY
     even: NDArray[np.float64] = np.full(_PARTS, 1.0 / _PARTS)
-    overall = _em(likely, np.ones(len(sizes)), even)
-    return np.array([_em(likely, near, overall) for near in _alike(sizes)])
+    overall = _em(likely, np.ones((1, len(sizes))), even)
+    return _em(likely, _alike(sizes), overall[0])
 
 
 def _known(point: np.intp, kind: int, seen: _Seen, noise: Noise) -> NDArray[np.float64]:
@@ -334,10 +321,15 @@ def _alike(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
 def _em(
     likely: NDArray[np.float64], weights: NDArray[np.float64], prior: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The distribution over parts that makes weighted questions likely, drawn to a prior."""
-    shape = prior
+    """The distributions over parts that make weighted questions likely, each drawn to a prior.
+
+    Args:
+        likely: shape (questions, parts).
+        weights: shape (distributions, questions).
+        prior: shape (parts,).
+    """
+    shapes = np.broadcast_to(prior, (len(weights), len(prior)))
     for _ in range(SHAPE_ROUNDS):
-        each = likely * shape
-        shape = (weights / each.sum(axis=1)) @ each + SHAPE_PRIOR * prior
-        shape = shape / shape.sum()
-    return shape
+        shapes = shapes * ((weights / (shapes @ likely.T)) @ likely) + SHAPE_PRIOR * prior
+        shapes = shapes / shapes.sum(axis=1, keepdims=True)
+    return shapes

@@ -1,0 +1,75 @@
+"""Why a release has as many rows as there are people: a table of docs/scaling.md.
+
+    python -m bench.rows
+
+The Jensen-Shannon divergence of transitions of a simulated week (|L| = 1,012, ε = 1) and its
+release: with all rows; with every second or fourth of its trajectories, drawn at random, counted
+so often; and with a half or a quarter of the rows made at all. Beside them the raw week itself,
+thinned the same way. INTERNAL: it compares raw data with releases.
+"""
+
+import argparse
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bench.accuracy import line
+from bench.publish import database
+from pathveil import Universe, publish
+from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.synthesis import synthesize
+from pathveil.methods.calibrated.synthesis.canonical import take_rows
+from pathveil.trials.evaluation.compared import Figures
+from pathveil.trials.evaluation.scores import jensen_shannon
+
+THINNED = (1, 2, 4)
+
+
+class Seen(NamedTuple):
+    """Paths over a universe."""
+
+    kept: Paths
+    universe: Universe
+
+    def paths(self) -> Paths:
+        """As a release has them."""
+        return self.kept
+
+
+def thinned(paths: Paths, times: int, draw: np.random.Generator) -> Paths:
+    """One of so many trajectories, counted so often."""
+    weights = draw.binomial(paths.weights, 1 / times) * times
+    rows = np.flatnonzero(weights)
+    return take_rows(paths, rows, weights[rows])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--riders", type=int, default=300_000)
+    options = parser.parse_args()
+    data, draw = database(options.riders), np.random.default_rng(1)
+    raw = Figures(data).transitions
+
+    def divergence(paths: Paths) -> str:
+        found = Figures(Seen(paths, data.universe)).transitions
+        return f"{jensen_shannon(raw, found):.3f}"
+
+    def released(rows: int) -> Paths:
+        synthesize.MOST_ROWS = rows
+        return publish(data, epsilon="1", method="calibrated").paths()
+
+    whole, people = released(synthesize.MOST_ROWS), data.paths()
+    line(["of so many", "the release, thinned", "rows made", "the week itself, thinned"])
+    line(["---"] * 4)
+    for times in THINNED:
+        made = divergence(released(options.riders // times))
+        kept = (divergence(thinned(paths, times, draw)) for paths in (whole, people))
+        release, week = kept
+        line([f"{times}", release, made, week])
+
+
+if __name__ == "__main__":
+    if not Path("bench").is_dir():
+        raise SystemExit("Run it from the project's root: python -m bench.rows")
+    main()
