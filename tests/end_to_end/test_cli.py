@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -151,9 +152,9 @@ def test_what_was_dropped_is_told_to_the_curator(pathveil):
         *("publish", "taps.csv", "--universe", "stops.csv", "--epsilon", "2", "--height", "2"),
         *("--out", "out"),
     )
-    assert "1 malformed rows of 203 rows" in result.err
+    assert "1 malformed row of 203 rows" in result.err
     assert "2 visits outside the universe of 203 rows" in result.err
-    assert "1 rows: 'seq' is neither a number nor an ISO 8601 time" in result.err
+    assert "1 row: 'seq' is neither a number nor an ISO 8601 time" in result.err
     assert "Most visits" not in result.err
     assert "No visit is left" not in result.err
     assert "malformed" not in result.out
@@ -216,7 +217,7 @@ def test_the_demo_says_where_the_bundle_is_and_what_to_type_next(pathveil):
     result = pathveil("demo", "--riders", 3000, "--stops", 10, "--epsilon", 8)
     assert "The bundle is in pathveil-demo" in result.out
     line = next(line for line in result.err.splitlines() if line.startswith("Try: pathveil "))
-    assert pathveil(*line.removeprefix("Try: pathveil ").split()).code == 0
+    assert pathveil(*shlex.split(line.removeprefix("Try: pathveil "))).code == 0
 
 
 @pytest.mark.usefixtures("folder")

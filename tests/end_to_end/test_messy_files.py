@@ -101,6 +101,20 @@ def test_the_rehearsal_tells_all_that_is_wrong(pathveil, german, engine, monkeyp
     assert table["to"][0].startswith("2026-03-05")
 
 
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_the_rehearsal_knows_what_a_misspelled_stop_may_be(pathveil, folder, monkeypatch, engine):
+    monkeypatch.setenv("COLUMNS", "160")
+    (folder / "stops.csv").write_text("stop\nCentral\nHarbour\n", encoding="utf-8")
+    rows = "".join(f"{n},{n},{stop}\n" for n, stop in enumerate(["Central", "harbor", "Zoo"] * 5))
+    (folder / "taps.csv").write_text(f"card,seq,stop\n{rows}", encoding="utf-8")
+    result = pathveil("publish", "taps.csv", "--universe", "stops.csv", "--unit-column", "card",
+                      "--order-column", "seq", "--location-column", "stop", "--epsilon", "1",
+                      "--dry-run", "--engine", engine)  # fmt: skip
+    told = table_of(result)
+    assert told["not in the universe: 'harbor'"] == ("5", "visits", "Did you mean 'Harbour'?")
+    assert told["not in the universe: 'Zoo'"] == ("5", "visits", "")
+
+
 def test_the_rehearsal_names_the_encoding_to_try(pathveil, german):
     text = Path("fahrten.csv").read_bytes().replace("Länge".encode("cp1252"), b"Laenge")
     Path("fahrten.csv").write_bytes(text)

@@ -99,8 +99,8 @@ def test_points_and_days_end_to_end(pathveil, public, universe):
     assert result.code == 0, result.err
     said = " ".join(result.err.split())
     assert "latitude 'lat', longitude 'lng'" in said
-    assert "1 malformed rows of 362 rows" in said
-    assert re.search(r"1 visits outside the universe.* of 362 rows", said)
+    assert "1 malformed row of 362 rows" in said
+    assert re.search(r"1 visit outside the universe.* of 362 rows", said)
     released = pv.read_release("out")
     assert 90 <= len(released) <= 150  # 60 people, two days each
     said = certificate(public / "out")["trajectory_rules"]

@@ -29,6 +29,7 @@ from pathveil.raw.engines.request import Request
 from pathveil.raw.reading import Report
 from pathveil.release.release import Release
 from pathveil.release.signature import Signer
+from pathveil.universe.universe import Universe
 
 _MEASURING: Final = 0.3  # of the time of a calibrated release, about; the rest is synthesis
 
@@ -112,7 +113,9 @@ class Terminal(Watch):
     @contextmanager
     def reading(self, request: Request) -> Iterator[Report | None]:
         """A bar, and then the exact drop counts, on stderr only."""
-        with tell_reading(timed=request.parameters.time_grid is not None) as report:
+        timed = request.parameters.time_grid is not None
+        known = request.universe if isinstance(request.universe, Universe) else None
+        with tell_reading(timed=timed, universe=known) as report:
             yield report
 
     @contextmanager

@@ -1,5 +1,6 @@
 """``pathveil demo``: the main job on a built-in simulated transit week."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -53,7 +54,9 @@ def demo(
     if not json:
         console = stderr_console()
         for journey in journeys(release, 1):
-            command = f"pathveil count {folder} {' '.join(journey.locations)}"
+            named = week.universe.names or week.universe.labels
+            asked = (named[week.universe.code(label)] for label in journey.locations)
+            command = f"pathveil count {folder} {shlex.join(asked)}"
             console.print(f"Try: {command}", markup=False, highlight=False)
         page = folder / "report.html"
         console.print(f"Or open {page} in a browser.", markup=False, highlight=False)

@@ -1,6 +1,6 @@
 """Read raw data for a command, and tell the curator (nobody else) what was dropped."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -91,10 +91,14 @@ def read_for_curator(source: str, universe: "Universe", reading: "Reading") -> "
 
 
 @contextmanager
-def tell_reading(*, timed: bool) -> "Iterator[Report]":
+def tell_reading(*, timed: bool, universe: "Universe | None" = None) -> "Iterator[Report]":
     """A bar while the block reads; then the exact drop counts, on stderr only.
 
     They are said when the bar is gone, which would share its line with them.
+
+    Args:
+        timed: with a time grid.
+        universe: the public locations, which unknown ones may be misspelled names of.
     """
     from pathveil.cli.console import reported_progress, stderr_console
 
@@ -102,7 +106,7 @@ def tell_reading(*, timed: bool) -> "Iterator[Report]":
     with reported_progress("Reading"):
         yield reports.append
     for report in reports:
-        _tell(report, stderr_console(), timed=timed)
+        _tell(report, stderr_console(), timed=timed, universe=universe)
 
 
 def check_there(source: str) -> None:
@@ -137,7 +141,9 @@ def _where(columns: "Columns") -> str:
     return f"latitude {columns.latitude!r}, longitude {columns.longitude!r}"
 
 
-def _tell(report: "ReadingReport", console: "Console", *, timed: bool) -> None:
+def _tell(
+    report: "ReadingReport", console: "Console", *, timed: bool, universe: "Universe | None"
+) -> None:
     columns = report.columns
     named = (("trajectory", columns.trajectory), ("order", columns.order))
     others = "".join(f"{role} {name!r}, " for role, name in named if name is not None)
@@ -147,11 +153,19 @@ def _tell(report: "ReadingReport", console: "Console", *, timed: bool) -> None:
         markup=False,
     )
     if report.findings is not None:
-        _tell_findings(report, report.findings, console, timed=timed)
+        rows = _findings(report, report.findings, timed=timed, universe=universe)
+        _print_findings(rows, console)
     else:
         _tell_dropped(report, console, timed=timed)
     for advice in _advice(report):
         console.print(advice, highlight=False, markup=False, soft_wrap=True)
+
+
+def _one(what: str, number: int) -> str:
+    """The word for things that are counted, if there is one of them."""
+    for many, one in (("rows", "row"), ("visits", "visit"), ("trajectories", "trajectory")):
+        what = what.replace(many, one, 1) if number == 1 else what
+    return what
 
 
 def _tell_dropped(report: "ReadingReport", console: "Console", *, timed: bool) -> None:
@@ -168,7 +182,8 @@ def _tell_dropped(report: "ReadingReport", console: "Console", *, timed: bool) -
         console.print("Dropped (exact numbers: for you alone, do not publish them):")
         for what, number in dropped.items():
             if number:
-                console.print(f"  {number:,} {what} of {report.rows:,} rows", highlight=False)
+                of = f"of {report.rows:,} rows"
+                console.print(f"  {number:,} {_one(what, number)} {of}", highlight=False)
     else:
         console.print("No row was dropped.", highlight=False)
     if report.unit_forms_merged:
@@ -180,9 +195,7 @@ def _tell_dropped(report: "ReadingReport", console: "Console", *, timed: bool) -
         )
 
 
-def _tell_findings(
-    report: "ReadingReport", findings: "Findings", console: "Console", *, timed: bool
-) -> None:
+def _print_findings(rows: Iterable[tuple[str, str, str, str]], console: "Console") -> None:
     """One table: what is used, what is dropped and why. Each number says what it counts."""
     from rich.table import Table
 
@@ -193,14 +206,17 @@ def _tell_findings(
     table.add_column("", justify="right")
     table.add_column("of what")
     table.add_column("where", overflow="fold")
-    for what, number, kind, where in _findings(report, findings, timed=timed):
-        table.add_row(visible(what), number, kind, where)
+    for what, number, kind, where in rows:
+        table.add_row(visible(what), number, kind, visible(where))
     console.print(table, highlight=False, markup=False)
 
 
 def _findings(
-    report: "ReadingReport", findings: "Findings", *, timed: bool
+    report: "ReadingReport", findings: "Findings", *, timed: bool, universe: "Universe | None"
 ) -> "Iterator[tuple[str, str, str, str]]":
+    from pathveil.errors import did_you_mean
+
+    known = () if universe is None else universe.labels
     yield "read", f"{report.rows:,}", "rows", ""
     for trouble in findings.troubles:
         column = "" if trouble.column is None else f"{trouble.column!r} "
@@ -213,7 +229,8 @@ def _findings(
         yield "malformed: items of lists", f"{report.malformed_rows - told:,}", "items", ""
     unknown = sum(number for _, number in findings.unknown)
     for label, number in findings.unknown:
-        yield f"not in the universe: {label[:60]!r}", f"{number:,}", "visits", ""
+        near = did_you_mean(label, known).strip()
+        yield f"not in the universe: {label[:60]!r}", f"{number:,}", "visits", near
     if findings.unknown_labels > len(findings.unknown):
         others = findings.unknown_labels - len(findings.unknown)
         yield f"not in the universe: {others:,} further labels", "", "", ""
@@ -258,7 +275,8 @@ def _advice(report: "ReadingReport") -> "Iterator[str]":
             if form is None
             else f"no time in the format {form.name}"
         )
-        yield f"{report.unreadable_orders:,} rows: {report.columns.order!r} is {wanted}."
+        rows = _one("rows", report.unreadable_orders)
+        yield f"{report.unreadable_orders:,} {rows}: {report.columns.order!r} is {wanted}."
     if report.findings is not None:
         yield from _advice_on_text(report.findings)
     outside = report.visits_outside_universe
