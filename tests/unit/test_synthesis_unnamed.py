@@ -1,13 +1,19 @@
 """Visits that no noisy count can name: they are kept, and their zones have the right sums."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from pathveil import TrajectoryDatabase, Universe, publish
+from pathveil import Parameters, TrajectoryDatabase, Universe, publish
 from pathveil.core.paths import Paths
+from pathveil.gate.measure import measure
+from pathveil.gate.randomness import Randomness
 from pathveil.methods.calibrated.synthesis import unnamed as naming
+from pathveil.methods.calibrated.synthesis.estimates import estimate
 from pathveil.statistics import planner
 from pathveil.statistics.constants import WORTH
+from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.statistic import Rows, Scope, Visit
 from pathveil.statistics.zones import ZONES, blocks, blocks_of, zones_of
 
@@ -129,3 +135,24 @@ def test_copies_are_bounded(monkeypatch):
     copied = naming._copies(paths, np.array([0, 1]))
     assert len(copied) <= 12
     assert np.bincount(copied.codes, copied.weights).tolist() == [95, 3]
+
+
+def test_visits_are_left_out_if_every_location_is_named():
+    """Sums may say that visits are missing where each location stands out of the noise."""
+    draw, size = generator(6), 200
+    rows = draw.integers(0, size, (40_000, 4))
+    offsets = np.arange(len(rows) + 1) * 4
+    universe = Universe([str(code) for code in range(size)])
+    people = TrajectoryDatabase.from_arrays(offsets, rows.ravel().astype(np.int32), universe)
+    seen = measure(
+        people,
+        MeasurementPlan.usual(Parameters.choose(epsilon="1", height=8, universe_size=size)),
+        lambda _seen: np.arange(size),
+        Randomness(generator(7)),
+    )
+    known = replace(estimate(seen), unnamed_visits=5000.0)
+    places = naming.Unnamed.of(seen, known)
+    paths = Paths(np.array([0, 2, 3]), np.array([3, size, size], np.int32), np.array([2, 1]))
+    named = naming.name_all(paths, np.arange(size), places, generator(1))
+    assert named.weights.sum() == 3
+    assert (named.lengths == 1).all()

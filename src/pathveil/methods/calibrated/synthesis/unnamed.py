@@ -65,7 +65,7 @@ class Unnamed:
             known: the same denoised, as seen from the candidates.
         """
         candidates = measurements.candidates
-        if known.unnamed_visits <= 0 or len(candidates) == measurements.universe_size:
+        if known.unnamed_visits <= 0:
             return None
         scope, table = measurements.scope, measurements[VISITS]
         block, count = blocks_of(scope), ZONES.size(scope)
@@ -74,7 +74,9 @@ class Unnamed:
         if not odds.any():
             odds = np.ones(len(odds))
             odds[candidates] = 0.0
-        if ZONES not in known.tables:
+        if len(candidates) == len(odds):  # there is nowhere else
+            odds = np.ones(len(odds))
+        if ZONES not in known.tables or len(candidates) == len(odds):
             return cls(odds, block, np.ones((count, count)), has_zones=False)
         named = np.bincount(block[candidates], known[VISITS].value, count).astype(np.float64)
         odds = _as_zones_say(odds, block, candidates, named, known)
