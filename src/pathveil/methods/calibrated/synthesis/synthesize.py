@@ -87,7 +87,7 @@ def weigh(
         return _nothing()
 
     work = continuations(measurements.tree, known.total, unnamed)
-    aims = FitTargets.of(known, plan, measurements.universe_size)
+    aims = FitTargets.of(known, measurements)
     points = measurements.scope.points
     near = None if points is None else Neighbourhood.of(points[candidates])
     model = fit(aims, Destinations.of(known, plan, near), work, plan, draw)
