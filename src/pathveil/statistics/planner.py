@@ -363,7 +363,9 @@ def _ways(plan: MeasurementPlan, spent: Sequence[Line], times: Sequence[Line]) -
     if plan.delta and not in_rho:
         rho = Concentrated.within(left, plan.delta).rho
         yield _Left(
-            rho * (planned / left), [rho * (budget / left) for budget in budgets], in_rho=True
+            rho * (planned / left),
+            [rho * (budget / left) for budget in budgets],
+            in_rho=True,
         )
 
 
