@@ -378,7 +378,7 @@ def _publish_tables(
         partial(choose_candidates, earlier=None if earlier is None else Earlier(earlier)),
         randomness,
         progress,
-        Planner(parameters),
+        Planner(parameters, database.tells_units),
         drawn_queries,
     )
     plan = measurements.plan

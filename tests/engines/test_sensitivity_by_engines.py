@@ -70,9 +70,9 @@ def counted_twice(patch):
 
 
 def every_second_one_lost(patch):
-    """Every second batch is never read: whose they are depends on everybody."""
+    """Every second batch, by size, is never read: whose they are depends on everybody."""
     right = duckdb_counter.sealed_pieces
-    patch.setattr(duckdb_counter, "sealed_pieces", lambda path: list(right(path))[::2])
+    patch.setattr(duckdb_counter, "sealed_pieces", lambda path: sorted(right(path), key=len)[1::2])
 
 
 def cut_in_two(patch):

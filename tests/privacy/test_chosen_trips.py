@@ -138,7 +138,7 @@ def test_a_stale_truncation_is_caught(tmp_path, monkeypatch, engine):
     """Bounded as it was read, by the largest c that could come out; noise for the one that did."""
     from pathveil.raw import database
 
-    stale = lambda offsets, codes, *_: (offsets, codes)
+    stale = lambda offsets, codes, trips, *_: (offsets, codes, trips)
     monkeypatch.setattr(database if engine == "memory" else batches, "first_trips", stale)
     with pytest.raises(AssertionError):
         added_by_a_heavy_unit(tmp_path, monkeypatch, engine, 2)

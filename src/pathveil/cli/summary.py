@@ -103,4 +103,4 @@ def _accuracy(parameters: "Parameters") -> dict[str, object]:
     if not parameters.how.has_tables:
         return {"threshold": parameters.threshold, "visit_noise": None}
     visits = MeasurementPlan.of(parameters)[VISITS]
-    return {"threshold": None, "visit_noise": round(visits.noise.deviation, 1)}
+    return {"threshold": None, "visit_noise": round(visits.deviation, 1)}

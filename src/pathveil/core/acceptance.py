@@ -131,7 +131,7 @@ def least_noise(statistic: Statistic, parameters: Parameters) -> float:
 
 def noises(plan: MeasurementPlan) -> dict[str, float]:
     """The standard deviation of the noise on each table of a plan."""
-    return {line.name: line.noise.deviation for line in plan.lines()}
+    return {line.name: line.deviation for line in plan.lines()}
 
 
 def _is_number(value: object) -> bool:

@@ -27,6 +27,7 @@ give the same tables.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ from numpy.typing import NDArray
 from pathveil.gate.add_noise import dense_table, gathered, sparse_table
 from pathveil.gate.grow_tree import Progress
 from pathveil.gate.randomness import Randomness
+from pathveil.gate.weighing import WeighedUnits
 from pathveil.raw.engines.engine import Trajectories, table_counter
 from pathveil.raw.engines.protocol import Cells, CellTables, TableCounter
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
@@ -45,6 +47,7 @@ from pathveil.statistics.prefix_tree import LEVELS, passed
 from pathveil.statistics.statistic import HABITS, VISITED, Rows, Scope, Statistic
 from pathveil.statistics.validation import Queries, public_queries
 from pathveil.statistics.visits import VISITS
+from pathveil.statistics.weighed_tables import in_trips
 
 ChooseCandidates = Callable[[Measurements], NDArray[np.int64]]
 """Post-processing: from the noisy visits to sorted location codes."""
@@ -129,9 +132,11 @@ def measure_stage(
         line.statistic: _noisy(line, exact, scope, randomness)
         for line, exact in zip(lines, counter.count_tables(stage), strict=True)
     }
+    found, per_weight = in_trips(seen, lines, found)  # post-processing
     levels = tuple(table for statistic, table in found.items() if statistic in LEVELS)
     return replace(
         seen,
+        trips_per_weight=per_weight,
         scope=replace(scope, levels=scope.levels + levels),
         tables={**seen.tables, **found},
     )
@@ -168,10 +173,31 @@ class Stage(CellTables):
         """The numbers of cells."""
         return [line.statistic.size(self.scope) for line in self.lines]
 
+    @property
+    def is_clipped(self) -> bool:
+        """Whether units are weighed."""
+        return any(line.clip is not None for line in self.lines)
+
     def cells(self, rows: Rows, table: int) -> NDArray[np.integer]:
         """Those of the statistic, under its cap."""
         line = self.lines[table]
         return line.statistic.cells(rows, self.scope, line.cap)
+
+    def count(self, rows: Rows, table: int) -> Cells:
+        """See `Tables`; in parts of trips, if units are weighed."""
+        return self._weighed(rows).cells(table) if self.is_clipped else super().count(rows, table)
+
+    def add(self, rows: Rows, table: int, sums: NDArray[np.int64], lock: Lock) -> None:
+        """See `Tables`."""
+        if not self.is_clipped:
+            super().add(rows, table, sums, lock)
+            return
+        cells, counts = self._weighed(rows).cells(table)
+        with lock:
+            sums[cells] += counts  # each cell is there once
+
+    def _weighed(self, rows: Rows) -> WeighedUnits:
+        return rows.once(self, lambda: WeighedUnits.of(self.lines, rows, self.scope))
 
 
 def _noisy(line: Line, exact: Iterable[Cells], scope: Scope, randomness: Randomness) -> NoisyTable:

@@ -15,9 +15,9 @@ from pydantic import (
 from pathveil.core.noise import Gaussian, Laplace, Noise
 from pathveil.core.parameters import Parameters
 from pathveil.core.thresholds import SubLevels
-from pathveil.promise.stability import NUMBERS, Promise, Step, TableMap, Told
+from pathveil.promise.stability import CLIPPED, Promise, Step, TableMap, Told, is_of_units
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
-from pathveil.statistics.measurement_plan import Line, MeasurementPlan, Reason
+from pathveil.statistics.measurement_plan import PARTS, Line, MeasurementPlan, Reason
 from pathveil.times.time_grid import Kind, TimeGrid
 from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import MAX_LABEL_LENGTH
@@ -137,6 +137,11 @@ class BudgetLine(InEpsilonOrRho):
         return self.squared_l2 or self.sensitivity**2
 
     @property
+    def clip(self) -> int | None:
+        """C², if what a unit adds is clipped; else None."""
+        return self.squared // PARTS**2 if self.depends_on.endswith(CLIPPED) else None
+
+    @property
     def noise(self) -> Noise:
         """The noise on one count that such a share means."""
         if self.rho is not None:
@@ -244,7 +249,7 @@ class Accounting(Part):
         tables = []
         for line in self.budget:
             name = line.measurement.removeprefix(_NOISY)
-            each = 1 if line.depends_on == NUMBERS else used
+            each = 1 if is_of_units(line.depends_on) else used
             l1, squared_l2 = line.sensitivity // each, line.squared // each**2
             delta = deltas.get(name, Fraction())
             tables.append(
@@ -272,8 +277,10 @@ class Accounting(Part):
             if spent.cap is None or name not in named:
                 return None
             budget, in_rho = Fraction(spent.rho or spent.epsilon or 0), spent.rho is not None
-            line = Line.of(named[name], spent.cap, budget, contribution, in_rho=in_rho)
-            if line.sensitivity != spent.sensitivity:
+            line = Line.of(
+                named[name], spent.cap, budget, contribution, in_rho=in_rho, clip=spent.clip
+            )
+            if line.sensitivity != spent.sensitivity or (spent.clip and line.noise != spent.noise):
                 raise ValueError(f"the sensitivity of {name} is not that of its cap")
             lines.append(line)
         reasons = self.plan.reasons if self.plan else []

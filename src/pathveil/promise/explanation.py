@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import groupby
-from math import ceil
+from math import ceil, sqrt
 
 from pydantic import BaseModel
 
@@ -18,6 +18,7 @@ from pathveil.promise.odds import Belief, odds_against_one
 from pathveil.promise.over_time import Year, counted_words
 from pathveil.promise.stability import Promise, in_terms_of, trip_promises
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
+from pathveil.statistics.measurement_plan import PARTS
 from pathveil.times.protected_units import PERSON, UNITS, Protect
 from pathveil.times.trip_rules import kept_by
 
@@ -333,6 +334,8 @@ def _noises(certificate: Certificate) -> Iterator[str]:
         yield from (words.GAUSSIAN_NOISE, words.SHARES_OF_RHO)
     else:
         yield from (words.TWO_NOISES, words.SHARES_OF_BOTH)
+    if any(line.clip for line in certificate.accounting.budget):
+        yield words.CLIPPED
 
 
 def _symbol(certificate: Certificate) -> str:
@@ -382,6 +385,8 @@ def _figures(line: BudgetLine) -> tuple[Fraction, int, int, str, str]:
     """
     share, noise = Fraction(line.rho or line.epsilon or 0), line.noise
     what = re.sub(r"\d+", "", line.measurement)
+    if line.clip is not None:
+        return share, ceil(sqrt(line.clip)), ceil(noise.deviation / PARTS), "ρ", what
     if isinstance(noise, Gaussian):
         return share, line.sensitivity, ceil(noise.deviation), "ρ", what
     return share, line.sensitivity, ceil(line.sensitivity / share), "ε", what

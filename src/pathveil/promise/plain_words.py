@@ -172,6 +172,13 @@ SHARES_OF_BOTH = (
     "unit can change the count, the larger its noise. More than 6 counts in 10 are off by no more "
     "than the typical noise."
 )
+CLIPPED = (
+    "In tables with Gaussian noise a person's trips are weighed: if all of them together would add "
+    "more to a table than a norm that is fixed before it is counted, each of them counts less, in "
+    "parts of 256. So the noise need not be as large as if all trips of a person were alike. The "
+    "figures of such tables are in whole trips, and the change is that of all of a unit's trips, "
+    "as a length (in L2)."
+)
 SHARES_OF_RHO = (
     "ρ is a budget: each kind of count spends a share of it, and the shares sum to ρ exactly. The "
     "less ρ a count gets, and the more one unit can change it, the larger its noise. More than 6 "

@@ -22,6 +22,9 @@ Why the maps are true:
   Gaussian noise of parameter σ² costs squared_l2·d²/(2σ²) in ρ. Where tables are told in ρ, one
   with Laplace noise could count for half the square of its ε; but its ε, told beside, is less. E of
   all tables in ε and R of all in ρ are ε = E + the ε that follows from R at δ (`core.zcdp`).
+- A table that is *clipped* (`gate.weighing`) changes by at most √squared_l2 in L2 if one unit comes
+  or goes, whatever c is. One trajectory of a unit more or less gives all of its trajectories other
+  weights, as if the unit were exchanged for another: twice that.
 """
 
 from dataclasses import dataclass, replace
@@ -42,6 +45,12 @@ SURVIVORS = "the trajectories that the noisy level above leads to"
 LABELS = "the labels of the trajectories, before any is public"
 LENGTHS = "the lengths of the trajectories"
 NUMBERS = "how many trajectories each unit has, before any is left out"
+CLIPPED = "; in 256ths, all of a unit's together clipped to a norm in L2"
+
+
+def is_of_units(depends_on: str) -> bool:
+    """Whether a table that sees this is changed by a unit as a whole."""
+    return depends_on == NUMBERS or depends_on.endswith(CLIPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +88,7 @@ class TableMap:
 
     A table of units, by how many trajectories each has, sees what is there before bounding: one
     unit changes it by l1 however large c is. A unit with one trajectory more or less is in another
-    cell, as if it were exchanged: twice l1.
+    cell, as if it were exchanged: twice l1. So it is with a table that is clipped.
     """
 
     name: str
@@ -100,8 +109,8 @@ class TableMap:
 
     @property
     def is_of_units(self) -> bool:
-        """Whether it counts units, and not their trajectories."""
-        return self.depends_on == NUMBERS
+        """Whether a unit changes it as a whole, and not trajectory by trajectory."""
+        return is_of_units(self.depends_on)
 
     def map(self, d_in: int) -> Fraction:
         """The ε that it costs if so many trajectories (or units, if it counts those) differ.
@@ -168,7 +177,7 @@ class Promise:
 
     def rho(self, d_in: int) -> Fraction:
         """The ρ of so many of them together: it grows with the square of their number."""
-        return sum((table.rho(self.distance * d_in) for table in self.tables), Fraction())
+        return sum((table.rho(self.pieces(table) * d_in) for table in self.tables), Fraction())
 
     def repeated(self, times: int) -> Fraction:
         """The ε of so many releases like this one about the same people."""
@@ -282,8 +291,11 @@ def _table(line: Measurement | Preparation, most: int) -> TableMap:
         if line.is_of_units:
             return TableMap(line.name, NUMBERS, line.noise, line.sensitivity, line.sensitivity**2)
     elif isinstance(line, Line):
-        squared_l2, cap = line.squared_l2 // most**2, line.cap
-        sees = CANDIDATES if line.statistic.of_candidates else EVERYTHING
+        cap, sees = line.cap, CANDIDATES if line.statistic.of_candidates else EVERYTHING
+        if line.clip is not None:
+            bounds = line.sensitivity, line.squared_l2
+            return TableMap(line.name, sees + CLIPPED, line.noise, *bounds, cap=cap)
+        squared_l2 = line.squared_l2 // most**2
     else:
         sees = SURVIVORS if line.name.endswith("of the prefix tree") else EVERYTHING
     return TableMap(line.name, sees, line.noise, l1, squared_l2, delta, cap)

@@ -84,7 +84,7 @@ class BoundedTrajectories:
         past_the_grid: how many visits were cut off because the time grid ended before them.
         merged_forms: in how many further forms the units' ids are written.
         trips: int32, shape (n,); of a unit's first trajectory, how many the unit has, those that
-            were dropped too; of its k-th further one −k. None unless c is still to be chosen.
+            were dropped too; of its k-th further one −k. None if every unit has one at most.
     """
 
     offsets: NDArray[np.int64]
@@ -133,7 +133,7 @@ def bound_contributions(
         over,
         instants if timed else None,
         merged_forms=visits.merged_forms,
-        trips=trips if is_open else None,
+        trips=trips if is_open or max_trajectories_per_unit > 1 else None,
     )
 
 

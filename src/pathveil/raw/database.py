@@ -28,8 +28,9 @@ class TrajectoryDatabase:
             have contributed. The sensitivity of every count follows it.
         time_grid: the public time grid; None if the visits have no times.
         rules: the public rules by which rows became trajectories, in words.
-        trips: how many trajectories units have (`BoundedTrajectories`), as long as c is to be
-            chosen with privacy; else None.
+        trips: which trajectories are of one unit, and how many it has (`BoundedTrajectories`);
+            None if every unit has one at most, or if that was not told.
+        trips_are_open: whether c is still to be chosen with privacy.
     """
 
     offsets: NDArray[np.int64]
@@ -39,6 +40,7 @@ class TrajectoryDatabase:
     time_grid: TimeGrid | None = None
     rules: tuple[str, ...] = ()
     trips: NDArray[np.int32] | None = None
+    trips_are_open: bool = False
 
     @classmethod
     def from_sequences(
@@ -93,16 +95,18 @@ class TrajectoryDatabase:
         )
 
     @property
-    def trips_are_open(self) -> bool:
-        """Whether c is still to be chosen."""
+    def tells_units(self) -> bool:
+        """Whether it is told which trajectories are of one unit: how it was read, not what."""
         return self.trips is not None
 
     def bounded_to(self, most: int) -> "TrajectoryDatabase":
         """Of each unit at most so many trajectories, once c has been chosen with privacy."""
-        if self.trips is None:
+        if self.trips is None or not self.trips_are_open:
             raise ValueError("c was given")
-        offsets, codes = first_trips(self.offsets, self.codes, self.trips, most)
-        return TrajectoryDatabase(offsets, codes, self.universe, most, self.time_grid, self.rules)
+        offsets, codes, trips = first_trips(self.offsets, self.codes, self.trips, most)
+        return TrajectoryDatabase(
+            offsets, codes, self.universe, most, self.time_grid, self.rules, trips
+        )
 
     @property
     def pairs(self) -> int:
@@ -185,7 +189,7 @@ def _check_slots(offsets: NDArray[np.int64], codes: NDArray[np.integer], size: i
 
 def first_trips(
     offsets: NDArray[np.int64], codes: NDArray[Any], trips: NDArray[np.int32], most: int
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int32]]:
     """Of each unit the first ``most`` of its bounded trajectories, by what `trips` says of them.
 
     One is kept or dropped by its own place among those of its unit; so what a unit contributes is
@@ -194,4 +198,4 @@ def first_trips(
     is_kept = trips > -most
     lengths = np.diff(offsets)
     kept = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths[is_kept])))
-    return kept, codes[np.repeat(is_kept, lengths)]
+    return kept, codes[np.repeat(is_kept, lengths)], trips[is_kept]

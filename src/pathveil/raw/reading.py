@@ -144,6 +144,7 @@ def read(
             time_grid=plan.time_grid,
         ),
         trips=bounded.trips,
+        trips_are_open=plan.trips_are_open,
     )
 
 

@@ -39,6 +39,7 @@ class Actions(OfVisits):
     words = "how people come back: stay, go back, return to an older place, go on, end"
     adds, because = "k", "counting stops after k steps"
     stage = HABITS
+    repeats = True
 
     def bound(self, cap: int) -> Bound:
         """One a step; all of them may be the same, as of somebody who never leaves."""

@@ -49,6 +49,7 @@ class Distances(Statistic):
     adds = "k − 1"
     because = "one for each of at most k of its distinct locations but the first"
     stage = HABITS
+    repeats = True
     of_candidates = True
 
     def cap(self, height: int, distinct: int) -> int:

@@ -17,6 +17,8 @@ class FirstSlots(OneCell):
     words = "when a trajectory begins"
     because = "it begins once"
     stage = TIMES
+    repeats = True
+    counts_each = True
 
     def size(self, scope: Scope) -> int:
         """T."""

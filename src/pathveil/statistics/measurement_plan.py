@@ -9,6 +9,11 @@ The shares sum to 1. (In ρ every table takes Gaussian noise: Laplace noise that
 budget is in ε and there is a δ, some tables may have one noise and some the other: those in ε
 cost E together, those in ρ cost R, and ε is E plus the ε that follows from R at δ.
 
+The lines of a stage in ρ may be clipped: then what all trips of a unit add to the table is scaled
+down, in 256ths, to a norm C in L2 that the line says (`gate.weighing`, which has the proof). Such a
+table counts 256ths of trips, a unit changes it by at most 256·C in L2, however many trips it has,
+and by at most 256·bound·c in L1.
+
 A run begins with the usual plan, which follows from public parameters. What is not measured yet may
 be planned anew from what was published (`statistics.planner`); `MeasurementPlan.adapted` is the
 rule that any such plan has to keep, and the gate holds it to it.
@@ -45,6 +50,12 @@ SHARES: dict[Statistic, Fraction] = {
 TIME_SHARES: dict[Statistic, Fraction] = {
     statistic: constants.TIME_SHARES[statistic.name] for statistic in TIME_STATISTICS
 }
+
+
+PARTS = 256
+"""Clipped tables count trips in so many parts."""
+MOST_CLIP = 1 << 46
+"""C² is no larger, so that 64 bits hold q²·C²."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +97,14 @@ class Line(Measurement):
         cap: how much of a trajectory is looked at.
         contribution: c.
         in_rho: whether the budget is in ρ, and the noise Gaussian.
+        clip: C², if what a unit adds to the table is clipped to the norm C in L2.
     """
 
     statistic: Statistic
     cap: int
     contribution: int
     in_rho: bool = False
+    clip: int | None = None
 
     @classmethod
     def of(
@@ -102,10 +115,19 @@ class Line(Measurement):
         contribution: int,
         *,
         in_rho: bool = False,
+        clip: int | None = None,
     ) -> "Line":
-        """With the sensitivity that follows: c trajectories, each with the statistic's bound."""
+        """With the sensitivity that follows: c trajectories, each with the statistic's bound.
+
+        Raises:
+            ValueError: if a line in ε is to be clipped, or C² is none that can be kept.
+        """
         sensitivity = statistic.bound(cap).l1 * contribution
-        return cls(statistic.name, budget, sensitivity, statistic, cap, contribution, in_rho)
+        if clip is not None:
+            if not in_rho or not 1 <= clip <= MOST_CLIP:
+                raise ValueError(f"The line of {statistic.name} can't be clipped like that.")
+            sensitivity *= PARTS
+        return cls(statistic.name, budget, sensitivity, statistic, cap, contribution, in_rho, clip)
 
     @property
     def noise(self) -> Noise:
@@ -115,8 +137,18 @@ class Line(Measurement):
         return Laplace(self.epsilon)
 
     @property
+    def deviation(self) -> float:
+        """The standard deviation of the noise, in trips; in weighed ones, if it is clipped."""
+        return self.noise.deviation / (1 if self.clip is None else PARTS)
+
+    @property
     def squared_l2(self) -> int:
-        """All c trajectories may add to the same cells, so L2 grows with c as L1 does."""
+        """All c trajectories may add to the same cells, so L2 grows with c as L1 does.
+
+        If it is clipped, it is q²·C² by construction (`gate.weighing`).
+        """
+        if self.clip is not None:
+            return PARTS**2 * self.clip
         return self.statistic.bound(self.cap).squared_l2 * self.contribution**2
 
 
@@ -231,7 +263,8 @@ class MeasurementPlan:
 
         Raises:
             ValueError: if a line that was spent has changed, the budgets do not sum to what they
-                summed to, or a line's noise is not what its cap asks for.
+                summed to, a line's noise is not what its cap asks for, or some lines of a stage are
+                clipped and others are not.
         """
         if other is self:
             return self
@@ -243,11 +276,19 @@ class MeasurementPlan:
         known = {line.statistic for line in began}
         for line in other.measurements[len(spent) :]:
             asked = Line.of(
-                line.statistic, line.cap, line.budget, self.contribution, in_rho=line.in_rho
+                line.statistic,
+                line.cap,
+                line.budget,
+                self.contribution,
+                in_rho=line.in_rho,
+                clip=line.clip,
             )
             if line != asked or line.budget <= 0 or line.statistic in known:
                 raise ValueError(f"The line of {line.name} is not one that can be measured.")
             known.add(line.statistic)
+        for lines in other.stages():
+            if len({line.clip is None for line in lines}) > 1:
+                raise ValueError("Of one stage either all tables are clipped or none.")
         return other
 
     def _may_become(self, other: "MeasurementPlan") -> bool:

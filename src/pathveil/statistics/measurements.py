@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +36,14 @@ class Measurements:
         scope: what they look at: the universe, and what was chosen from the first stage.
         tables: the noisy table of each statistic that was measured.
         plan: by which they were measured; what follows may still be planned anew.
+        trips_per_weight: how many trips stand for each whole one that was counted in the last
+            tables that were clipped (`weighed_tables`); noisy.
     """
 
     scope: Scope
     tables: Mapping[Statistic, NoisyTable]
     plan: MeasurementPlan
+    trips_per_weight: Fraction = Fraction(1)
 
     def __getitem__(self, statistic: Statistic) -> NoisyTable:
         return self.tables[statistic]

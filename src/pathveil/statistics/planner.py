@@ -15,6 +15,13 @@ scaled to the bound in L2, and falls with the root of the share: √a and √x s
 
     √a(cap) = L2 bound(cap)·c·(what there is / what the cap lets through) / (2·√ρ·typical count).
 
+If it is told which trips are of one unit, tables in ρ are clipped (`gate.weighing`), and C stands
+for L2 bound·c. With c trips of which each adds m, C² is m·c where all cells are different, m·c²
+where all are the same; it is m·c^p for some p between. A smaller C leaves less noise, and those
+with many trips weigh less; what that costs is forecast as a part of what C is below m·c². If all
+trips of everybody are the same nothing is lost: all weigh less by the same factor, and so does the
+noise.
+
 If the budget is in ε and there is a δ, what is left may be spent either way, and the way with the
 smaller sum of errors is taken: the second time, too, if the visits were measured in ε.
  What a statistic's counts are like, and what it is
@@ -31,7 +38,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from math import sqrt
+from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -41,9 +48,12 @@ from pathveil.core.parameters import Parameters
 from pathveil.core.zcdp import Concentrated
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.statistics.constants import (
+    CLIP_POWERS,
     COST_OF_CAP,
+    COST_OF_CLIP,
     LEAST_SHARES,
     MOST_CAP,
+    MOST_CLIPPED,
     MOST_LEARNT,
     MOST_POPULAR,
     PLANNING_ROUNDS,
@@ -73,9 +83,11 @@ class Planner:
 
     Attributes:
         parameters: public.
+        tells_units: whether it is told which trajectories are of one unit.
     """
 
     parameters: Parameters
+    tells_units: bool = False
 
     def __call__(self, plan: MeasurementPlan, seen: Measurements) -> MeasurementPlan:
         """The plan to go on with, after a stage was measured."""
@@ -103,8 +115,12 @@ class Planner:
         ]
         purpose = PURPOSES[self.parameters.purpose]
         ways = [
-            (left, _Forecast(outlook, float(left.planned), contribution, purpose, left.in_rho))
+            (
+                left,
+                _Forecast(outlook, float(left.planned), contribution, purpose, left.in_rho, power),
+            )
             for left in _ways(plan, spent, times)
+            for power in self._powers(left, contribution)
         ]
         left, forecast = min(ways, key=lambda way: way[1].error(statistics))
         caps, shares = forecast.settle(statistics)
@@ -116,23 +132,38 @@ class Planner:
                 left.planned * Fraction(units[statistic], sum(units.values())),
                 contribution,
                 in_rho=left.in_rho,
+                clip=forecast.clip(statistic, caps[statistic]),
             )
             for statistic in statistics
             if units[statistic]
         ]
-        later = [
-            Line.of(
+        when = [
+            (
                 line.statistic,
                 forecast.caps(line.statistic).best(float(budget / left.planned))[0],
                 budget,
-                contribution,
-                in_rho=left.in_rho,
             )
             for line, budget in zip(times, left.times, strict=True)
+        ]
+        later = [
+            Line.of(
+                statistic,
+                cap,
+                budget,
+                contribution,
+                in_rho=left.in_rho,
+                clip=forecast.clip(statistic, cap),
+            )
+            for statistic, cap, budget in when
         ]
         return MeasurementPlan(
             (*spent, *lines, *later), plan.reasons + _reasons(outlook, over), plan.delta
         )
+
+    def _powers(self, left: "_Left", contribution: int) -> Sequence[float | None]:
+        """The norms to choose from, by the power of c; None: nothing is clipped."""
+        can_clip = left.in_rho and self.tells_units and 1 < contribution <= MOST_CLIPPED
+        return CLIP_POWERS if can_clip else (None,)
 
     def _first_outlook(self, seen: Measurements) -> Outlook | None:
         """From the number of trajectories, their shapes and where they end."""
@@ -218,6 +249,7 @@ class _Forecast:
         contribution: c.
         purpose: how many times as much as usual some tables are worth.
         in_rho: whether the budget is in ρ.
+        power: of c, in the norms that tables are clipped to; None if they are not.
     """
 
     outlook: Outlook
@@ -225,6 +257,7 @@ class _Forecast:
     contribution: int
     purpose: Mapping[str, float]
     in_rho: bool
+    power: float | None = None
 
     def settle(
         self, statistics: Sequence[Statistic]
@@ -265,7 +298,7 @@ class _Forecast:
         caps = list(statistic.caps(outlook))
         added = np.array([np.minimum(statistic.added(outlook, cap), most) for cap in caps])
         seen, uncapped = added @ outlook.shares, outlook.mean(everything)
-        bounds = [self._bound(statistic, cap) * self.contribution for cap in caps]
+        bounds = [self._change(statistic, cap) for cap in caps]
         needs = np.divide(
             np.array(bounds) * uncapped, seen, out=np.full(len(caps), NEVER), where=seen > 0
         )
@@ -278,18 +311,37 @@ class _Forecast:
         return _Caps(
             caps,
             np.minimum(needs / typical, NEVER) ** (1.0 / power),
-            cost * ((1.0 - kept) @ outlook.shares[is_added]) / present,
+            cost * ((1.0 - kept) @ outlook.shares[is_added]) / present + self._clipped(statistic),
             power,
         )
+
+    def _clipped(self, statistic: Statistic) -> float:
+        """What clipping costs by what it takes off those with many trips."""
+        if self.power is None or statistic.repeats:
+            return 0.0
+        return float(COST_OF_CLIP * (1.0 - self.contribution ** (self.power / 2 - 1)))
 
     @property
     def _strength(self) -> float:
         """1 over the scale of the noise on a table with all of the budget, if it changes by 1."""
         return 2.0 * sqrt(self.budget) if self.in_rho else self.budget
 
-    def _bound(self, statistic: Statistic, cap: int) -> float:
-        bound = statistic.bound(cap)
-        return sqrt(bound.squared_l2) if self.in_rho else bound.l1
+    def _change(self, statistic: Statistic, cap: int) -> float:
+        """By how much a unit changes the table, in trips."""
+        clip, bound = self.clip(statistic, cap), statistic.bound(cap)
+        if clip is not None:
+            return sqrt(clip)
+        return self.contribution * (sqrt(bound.squared_l2) if self.in_rho else bound.l1)
+
+    def clip(self, statistic: Statistic, cap: int) -> int | None:
+        """C² of a table; None if it is not clipped."""
+        if self.power is None:
+            return None
+        most = statistic.bound(cap).squared_l2 * self.contribution**2
+        if statistic.repeats:
+            return most
+        added = max(self.outlook.mean(statistic.added(self.outlook, cap)), 1.0)
+        return min(most, ceil(float(added * self.contribution**self.power)))
 
 
 class _Left(NamedTuple):
@@ -311,7 +363,9 @@ def _ways(plan: MeasurementPlan, spent: Sequence[Line], times: Sequence[Line]) -
     if plan.delta and not in_rho:
         rho = Concentrated.within(left, plan.delta).rho
         yield _Left(
-            rho * (planned / left), [rho * (budget / left) for budget in budgets], in_rho=True
+            rho * (planned / left),
+            [rho * (budget / left) for budget in budgets],
+            in_rho=True,
         )
 
 

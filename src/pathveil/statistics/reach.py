@@ -30,6 +30,8 @@ class Reach(OneCell):
     words = "how many frequent locations, and how many popular ones, are visited, in bins"
     because = "it visits one number of candidates, and of popular ones"
     stage = HABITS
+    repeats = True
+    counts_each = True
     of_candidates = True
 
     def size(self, scope: Scope) -> int:

@@ -49,6 +49,7 @@ class Shapes(OneCell):
     words = "the number of visits and of different locations, in bins"
     because = "it has one shape"
     stage = FIRST_LOOK
+    repeats = True
 
     def size(self, scope: Scope) -> int:
         """The same for every universe."""

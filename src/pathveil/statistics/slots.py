@@ -32,6 +32,7 @@ class Slots(OfVisits):
     adds = "k"
     because = "one for each of its first k visits"
     stage = TIMES
+    repeats = True
 
     def bound(self, cap: int) -> Bound:
         """The slots may be the same."""

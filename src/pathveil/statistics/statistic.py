@@ -146,8 +146,8 @@ class Rows:
         position: int32, shape (size + 2,); location code → position among the candidates, or how
             many there are; −1 stays −1. None if the codes are such positions.
         kept: what `latest` found last; whoever makes the same rows again may hand it on.
-        trips: int32, shape (rows,); how many trajectories units have (`raw.bounding`), as long as
-            that bound is to be chosen; else None.
+        trips: int32, shape (rows,); positive where a unit's rows begin, how many it has
+            (`raw.bounding`); None if units have one row each, or if that is not told.
     """
 
     offsets: NDArray[np.int64]
@@ -164,11 +164,11 @@ class Rows:
     def among(self, candidates: NDArray[np.int64]) -> "Rows":
         """The same rows, seen from some candidates."""
         if len(candidates) == self.size:  # all of them, so each is its own position
-            return Rows(self.offsets, self.codes, self.size, self.slots)
+            return Rows(self.offsets, self.codes, self.size, self.slots, trips=self.trips)
         position = np.full(self.size + 2, len(candidates), dtype=np.int32)
         position[candidates] = np.arange(len(candidates), dtype=np.int32)
         position[-1] = -1
-        return Rows(self.offsets, self.codes, self.size, self.slots, position)
+        return Rows(self.offsets, self.codes, self.size, self.slots, position, trips=self.trips)
 
     def block(self, first: int, last: int, kept: dict[object, Any]) -> "Rows":
         """The rows from ``first`` to before ``last``."""
@@ -187,6 +187,18 @@ class Rows:
     def not_empty(self) -> NDArray[np.bool_]:
         """Which rows are not empty."""
         return np.diff(self.offsets) > 0
+
+    @cached_property
+    def unit(self) -> NDArray[np.int64]:
+        """int64, shape (rows,); which unit each row is of: 0, 1, 2 ….
+
+        Raises:
+            ValueError: if that is not told, or the first unit's rows began before these: a part of
+                a unit must not be taken for a whole one.
+        """
+        if self.trips is None or (len(self.trips) and self.trips[0] <= 0):
+            raise ValueError("which trajectories are of one unit is not told")
+        return np.cumsum(self.trips > 0) - 1
 
     @property
     def timed(self) -> NDArray[np.int32]:
@@ -275,6 +287,9 @@ class Statistic(ABC):
         of_candidates: whether it has cells of candidates only.
         dense_up_to: a table of so many cells is published cell by cell, a larger one above a
             threshold.
+        repeats: whether most trips of most people add to the same few cells, wherever they go: then
+            nothing is won by clipping what a person adds.
+        counts_each: whether every trajectory that is not empty adds 1 in exactly one cell.
     """
 
     name: str
@@ -284,6 +299,8 @@ class Statistic(ABC):
     stage: str
     of_candidates: bool = False
     dense_up_to: int = ALWAYS_DENSE
+    repeats: bool = False
+    counts_each: bool = False
 
     def __repr__(self) -> str:
         return f"<{self.name}>"

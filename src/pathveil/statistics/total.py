@@ -15,6 +15,7 @@ class Total(OneCell):
     words = "the number of trajectories"
     because = "it is one trajectory"
     stage = FIRST_LOOK
+    repeats = True
 
     def size(self, scope: Scope) -> int:
         """One."""

@@ -36,6 +36,7 @@ class VisitedSets(OneCell):
     words = f"which of the {MOST_POPULAR} most popular locations are visited at all"
     because = "it has one set of popular locations that it visits"
     stage = HABITS
+    repeats = True
     of_candidates = True
     dense_up_to = DENSE_CELLS
 

@@ -432,7 +432,7 @@ def _measurements(parameters: "Parameters") -> list[dict[str, Any]]:
             "budget": str(line.budget),
             "cap": line.cap,
             "sensitivity": line.sensitivity,
-            "noise": line.noise.deviation,
+            "noise": line.deviation,
             "noise_law": "gaussian" if line.in_rho else "laplace",
         }
         for line in MeasurementPlan.of(parameters).lines()

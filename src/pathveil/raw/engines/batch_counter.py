@@ -60,6 +60,11 @@ class BatchCounter(ABC):
         """Whether c is still to be chosen."""
         return self._plan.trips_are_open
 
+    @property
+    def tells_units(self) -> bool:
+        """Whether it is told which trajectories are of one unit."""
+        return self.trips_are_open or self.max_trajectories_per_unit > 1
+
     def bounded_to(self, most: int) -> Self:
         """From now on see at most so many trajectories of a unit: c was chosen with privacy."""
         self._plan = replace(self._plan, max_trajectories_per_unit=most, trips_are_open=False)

@@ -120,8 +120,7 @@ class View:
         offsets, codes = unpacked(pack)
         trips = unpacked_trips(pack)
         if self.most is not None and trips is not None:
-            offsets, codes = first_trips(offsets, codes, trips, self.most)
-            trips = None
+            offsets, codes, trips = first_trips(offsets, codes, trips, self.most)
         size = self.size
         if self.named is not None:
             offsets, codes = recoded(offsets, codes, size, self.named)

@@ -214,7 +214,7 @@ class MemoryTables:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         # Kernels remember every location, so a block is worth more visits than there are.
-        bounds = _bounds(rows.offsets, max(VISITS_AT_ONCE, 4 * rows.size))
+        bounds = _bounds(rows.offsets, max(VISITS_AT_ONCE, 4 * rows.size), rows.trips)
         self._blocks = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
         self._kept: list[dict[object, Any]] = [{} for _ in self._blocks]
 
@@ -251,14 +251,21 @@ class MemoryTables:
         return self._rows.block(*self._blocks[block], self._kept[block])
 
 
-def _bounds(offsets: NDArray[np.int64], visits: int) -> NDArray[np.int64]:
+def _bounds(
+    offsets: NDArray[np.int64], visits: int, trips: NDArray[np.int32] | None
+) -> NDArray[np.int64]:
     """Where blocks of so many visits begin, or a trajectory's more; and the end.
 
-    Empty trajectories weigh something, too: a block has at most as many trajectories.
+    Empty trajectories weigh something, too: a block has at most as many trajectories. If it is told
+    which are of one unit, a block has whole units.
     """
     rows, begin = len(offsets) - 1, int(offsets[0])
     ends = np.searchsorted(offsets, np.arange(begin + visits, int(offsets[-1]), visits))
-    return np.unique(np.concatenate((ends, np.arange(0, rows, visits), (rows,))))
+    cuts = np.concatenate((ends, np.arange(0, rows, visits)))
+    if trips is not None:
+        first = np.append(np.flatnonzero(trips > 0), rows)  # of each unit, and the end
+        cuts = first[np.searchsorted(first, cuts)]
+    return np.unique(np.append(cuts, rows))
 
 
 def rows_of(

@@ -23,7 +23,8 @@ from pathveil.statistics.constants import (
     TRUST_SCALES,
 )
 from pathveil.statistics.last_locations import LAST_LOCATIONS
-from pathveil.statistics.measurement_plan import Measurement, MeasurementPlan
+from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.returns import RETURNS
 from pathveil.statistics.shapes import DISTINCT_VALUES, LENGTH_BINS, LENGTHS, SHAPES, length_bins
 from pathveil.statistics.visits import VISITS
@@ -66,13 +67,13 @@ class FitTargets:
     last_slack: float
 
     @classmethod
-    def of(cls, known: Estimated, plan: MeasurementPlan, universe_size: int) -> "FitTargets":
+    def of(cls, known: Estimated, seen: Measurements) -> "FitTargets":
         """Collect them."""
         longest = LONGEST_WALK
         lengths = _shortened(known[LENGTHS].value, longest)
         shapes, visits, actions = (known[table].value for table in (SHAPES, VISITS, ACTIONS))
-        distinct = np.minimum(DISTINCT_VALUES, universe_size)
-        scale = plan[ACTIONS].noise.scale
+        distinct = np.minimum(DISTINCT_VALUES, seen.universe_size)
+        scale = seen[ACTIONS].scale
         overall = _overall_shares(actions)
         situations = actions.sum(axis=-1, keepdims=True)
         reached = np.bincount(length_bins(np.arange(1, longest + 1)), minlength=LENGTH_BINS)
@@ -86,12 +87,12 @@ class FitTargets:
             hazards=hazards(lengths, longest),
             further=pool_long(shapes @ (distinct - 1.0)),
             trajectories=pool_long(shapes.sum(axis=1)),
-            shape_slack=_slack(plan[SHAPES], SHAPE_SLACK_COUNTS),
+            shape_slack=_slack(seen[SHAPES], SHAPE_SLACK_COUNTS),
             first_visits=visits,
             returns=known.returns,
-            return_slack=_slack(plan[RETURNS], SLACK_COUNTS) if RETURNS in plan else 0.0,
+            return_slack=_slack(seen[RETURNS], SLACK_COUNTS) if RETURNS in seen else 0.0,
             last=known[LAST_LOCATIONS].value,
-            last_slack=_slack(plan[LAST_LOCATIONS], SLACK_COUNTS),
+            last_slack=_slack(seen[LAST_LOCATIONS], SLACK_COUNTS),
         )
 
 
@@ -115,8 +116,8 @@ def pool_long(by_length: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.arange(LENGTH_BINS) < POOLED_AFTER, by_length, pooled)
 
 
-def _slack(measurement: Measurement, counts: float) -> float:
-    return SLACK_DEVIATIONS * sqrt(2.0) * measurement.noise.scale + counts
+def _slack(table: NoisyTable, counts: float) -> float:
+    return SLACK_DEVIATIONS * sqrt(2.0) * table.scale + counts
 
 
 def _shortened(lengths: NDArray[np.float64], longest: int) -> NDArray[np.float64]:

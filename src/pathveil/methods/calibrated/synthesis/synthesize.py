@@ -82,7 +82,7 @@ def weigh(
         return _nothing()
 
     work = continuations(measurements.tree, known.total, unnamed)
-    aims = FitTargets.of(known, plan, measurements.universe_size)
+    aims = FitTargets.of(known, measurements)
     scope = measurements.scope
     near = (
         None

@@ -1,0 +1,99 @@
+"""One table of visits per person: clipped to a norm in L2, or as c trips that may all be alike.
+
+    python -m bench.clipping mibici
+    python -m bench.clipping cabspotting --runs 3
+
+At the level of one table, with float noise and all that a plan would usually give it (45% of what
+is left of ε = 1, δ = 10⁻⁹ after the first look): the Jensen-Shannon divergence (bits) between
+how many trips visit each location, of all trips, and the noisy table with what is negative cut,
+or what is below some deviations of the noise. "none" is without noise: what clipping alone costs.
+INTERNAL: it compares raw data with tables.
+"""
+
+import argparse
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from bench.accuracy import line
+from bench.people import trips
+from pathveil.core.zcdp import Concentrated
+from pathveil.raw.database import MOST_PER_UNIT, TrajectoryDatabase
+from pathveil.statistics.statistic import Rows
+from pathveil.trials.evaluation.scores import Histogram, jensen_shannon
+
+SHARE, LEFT, DELTA = 0.45, Fraction(9, 10), Fraction(1, 10**9)
+CONTRIBUTIONS = (1, 5, 12, 30, 100)
+QUANTILES = (0.25, 0.5, 0.75, 0.9)
+CUTS = (1.0, 2.0, 3.0)
+
+
+def visits_of(database: TrajectoryDatabase) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """(unit, location, trips) of everybody, and how many locations 9 of 10 trips visit at most."""
+    size, lengths = len(database.universe), np.diff(database.offsets)
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    row, code = np.divmod(np.unique(row * size + database.codes), size)
+    unit = Rows(database.offsets, database.codes, size, trips=database.trips).unit
+    keys, count = np.unique(unit[row] * size + code, return_counts=True)
+    return *np.divmod(keys, size), count, float(np.quantile(np.bincount(row), 0.9))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("datasets", nargs="+")
+    parser.add_argument("--runs", type=int, default=3)
+    options = parser.parse_args()
+    draw = np.random.default_rng(0)
+    rho = float(Concentrated.within(LEFT, DELTA).rho) * SHARE
+    for name in options.datasets:
+        everybody = trips(name, MOST_PER_UNIT, "sample")
+        size = len(everybody.universe)
+        _, code, count, _ = visits_of(everybody)
+        truth = np.bincount(code, count, minlength=size)
+        line(
+            ["dataset", "c", "table", "norm", "none", "noisy", *(f"{k:g} deviations" for k in CUTS)]
+        )
+        line(["---"] * (6 + len(CUTS)))
+        for most in CONTRIBUTIONS:
+            database = trips(name, max(most, 2), "sample")
+            if most == 1:
+                database = everybody_once(database)
+            unit, code, count, cap = visits_of(database)
+            norms = np.sqrt(np.bincount(unit, count.astype(float) ** 2))
+            rows = [("Laplace", most * cap, None), ("Gaussian", most * np.sqrt(cap), None)]
+            rows += [(f"clipped, {q:.0%}", float(np.quantile(norms, q)), q) for q in QUANTILES]
+            for what, norm, quantile in rows:
+                weight = np.ones(len(norms))
+                if quantile is not None:
+                    weight = np.minimum(1.0, norm / np.maximum(norms, 1e-9))
+                table = np.bincount(code, count * weight[unit], minlength=size)
+                is_laplace = what == "Laplace"
+                scale = norm / (float(LEFT) * SHARE) if is_laplace else norm / np.sqrt(2 * rho)
+                deviation = np.sqrt(2.0) * scale if is_laplace else scale
+                law = draw.laplace if is_laplace else draw.normal
+                runs = [table + law(0.0, scale, size) for _ in range(options.runs)]
+                cut = [[noisy * (noisy > k * deviation) for noisy in runs] for k in CUTS]
+                means = [np.mean([divergence(truth, one) for one in each]) for each in (runs, *cut)]
+                head = [name, str(most), what, f"{norm:.1f}"]
+                line([*head, *(f"{one:.4f}" for one in (divergence(truth, table), *means))])
+        print(flush=True)
+
+
+def everybody_once(database: TrajectoryDatabase) -> TrajectoryDatabase:
+    """One trip of each unit."""
+    return replace(database, trips_are_open=True).bounded_to(1)
+
+
+def divergence(truth: np.ndarray, table: np.ndarray) -> float:
+    """Of two tables by location, in thousandths; what is negative counts as nothing."""
+    keys = np.arange(len(truth))
+    one, other = (
+        Histogram(keys, np.rint(1000.0 * np.maximum(counts, 0.0)).astype(np.int64))
+        for counts in (truth, table)
+    )
+    return jensen_shannon(one, other)
+
+
+if __name__ == "__main__":
+    main()
