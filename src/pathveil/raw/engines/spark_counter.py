@@ -250,20 +250,25 @@ class _Count:
                 for table, cells in small.add(self.view.rows(value.as_buffer())):
                     large.setdefault(table, MergedSums(self.held // 4)).add(cells)
             if sum(map(len, large.values())) > self.held:
-                yield from (_parts(table, sums.cells()) for table, sums in large.items())
+                for table, sums in large.items():
+                    yield from _parts(table, sums.cells())
                 large.clear()
-        yield from (_parts(table, sums.cells()) for table, sums in large.items())
+        for table, sums in large.items():
+            yield from _parts(table, sums.cells())
         for table in range(len(self.tables.sizes)):
             if table in small:
-                yield _parts(table, small.cells(table))
+                yield from _parts(table, small.cells(table))
 
 
-def _parts(table: int, cells: Cells) -> Any:
+def _parts(table: int, cells: Cells) -> Iterator[Any]:
+    """Some at a time: an executor holds what it is given at once outside its heap."""
     import pyarrow as pa
 
-    columns = (np.full(len(cells[0]), table, dtype=np.int64), *cells)
     names = [*_ORDER, "trajectories"]
-    return pa.RecordBatch.from_arrays(list(map(pa.array, columns)), names)
+    for start in range(0, len(cells[0]), _FETCHED_AT_ONCE):
+        some = [column[start : start + _FETCHED_AT_ONCE] for column in cells]
+        columns = (np.full(len(some[0]), table, dtype=np.int64), *some)
+        yield pa.RecordBatch.from_arrays(list(map(pa.array, columns)), names)
 
 
 def _pack(batches: Iterator[Any]) -> Iterator[Any]:
