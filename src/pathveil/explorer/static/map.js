@@ -5,6 +5,7 @@ import { el, number } from "./dom.js";
 const MARGIN = 22;
 const NEAR = 26; // pixels within which a click means a location
 const MOST_ZOOM = 64;
+const PIN = 12; // radius of the spot of a chosen location
 const NAMED = 12; // locations whose names are written on it, at most
 
 /**
@@ -130,7 +131,7 @@ export function map(data, { onpick, what, hint = "" }) {
       const [x, y] = at(i);
       const name = (data.names[i] || data.labels[i]).slice(0, 28);
       const wide = pen.measureText(name).width;
-      const beside = largest * Math.sqrt(look(i)[0]) + 3;
+      const beside = Math.max(largest * Math.sqrt(look(i)[0]), chosen.includes(data.labels[i]) ? PIN : 0) + 3;
       if (x < 0 || x > size.width || y < 8 || y > size.height - 8) continue;
       // To the right of its spot; where that is outside the map or taken, to the left.
       const box = [x + beside, x - beside - wide].map((left) => [left, y - 8, left + wide, y + 8]).find(isFree);
@@ -173,7 +174,7 @@ export function map(data, { onpick, what, hint = "" }) {
   function pin(pen, [x, y], sign, colour, ink) {
     pen.fillStyle = colour;
     pen.beginPath();
-    pen.arc(x, y, 12, 0, 2 * Math.PI);
+    pen.arc(x, y, PIN, 0, 2 * Math.PI);
     pen.fill();
     pen.strokeStyle = pen.fillStyle = ink;
     pen.lineWidth = 2;
