@@ -248,8 +248,11 @@ class TestSample:
 
 
 def test_a_list_that_is_empty_says_why_and_what_to_do():
-    assert "2 of 5 were left out" in rule_words(2, 5)
-    words = rule_words(5, 5)
+    bounds = [Estimate(9, 0, 30, 0.9, mark="noise")] * 5
+    assert "2 of 5 were left out" in rule_words(2, bounds)
+    words = rule_words(5, bounds)
+    assert "What is known of the first: at most 30." in words
+    assert "at most" not in rule_words(5, [3] * 5).split("Marks")[0]  # nothing is known
     assert "None of 5 can be told from noise" in words
     assert "--all" in words
     assert "larger ε" in words

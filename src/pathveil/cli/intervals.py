@@ -56,8 +56,15 @@ def told(rows: Sequence[tuple[Row, int]], *, everything: bool) -> tuple[list[Row
     return kept, len(rows) - len(kept)
 
 
-def rule_words(left_out: int, of: int) -> str:
-    """What stands below a table."""
+def rule_words(left_out: int, answers: Sequence[int]) -> str:
+    """What stands below a table.
+
+    Args:
+        left_out: how many of its rows can't be told from noise and are not shown.
+        answers: of all rows. If none is shown, it is told what is known of them: the most that the
+            first may be.
+    """
+    of = len(answers)
     noise = (
         f"{left_out:,} of {of:,} were left out because they can't be told from noise; --all shows "
         "them. "
@@ -68,6 +75,14 @@ def rule_words(left_out: int, of: int) -> str:
         noise = (
             f"None of {of:,} can be told from noise, so none is shown: too few people do each. "
             "--all shows them with their intervals; single stops, wider areas, more people or a "
-            "larger ε tell more. "
+            f"larger ε tell more. {_at_most(answers[0])}"
         )
     return f"{noise}Marks: {RULE}."
+
+
+def _at_most(first: int) -> str:
+    known = as_estimate(first)
+    if known.high is None or known.low is None:
+        return ""
+    least = f"at least {known.low:,} and " if known.low else ""
+    return f"What is known of the first: {least}at most {known.high:,}. "
