@@ -12,7 +12,7 @@ from pathveil.core.error_table import LEVELS, WITH_UNNAMED, ErrorTable, Estimate
 from pathveil.core.noise import Laplace
 from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
-from pathveil.methods.calibrated.uncertainty.error_model import TableRows, tabulate
+from pathveil.methods.calibrated.uncertainty.error_model import TableRows, _repeated_moves, tabulate
 from pathveil.methods.calibrated.uncertainty.misfit import Misfit, Prediction
 from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior
 from pathveil.methods.calibrated.uncertainty.sample import Sample, visitors
@@ -248,9 +248,20 @@ class TestSample:
 
 
 def test_a_list_that_is_empty_says_why_and_what_to_do():
-    assert "2 of 5 were left out" in rule_words(2, 5, "flows")
-    words = rule_words(5, 5, "patterns")
+    bounds = [Estimate(9, 0, 30, 0.9, mark="noise")] * 5
+    assert "2 of 5 were left out" in rule_words(2, bounds, "flows")
+    words = rule_words(5, bounds, "patterns")
     assert "`publish --for patterns`" in words
+    assert "What is known of the first: at most 30." in words
+    assert "at most" not in rule_words(5, [3] * 5, "flows").split("Marks")[0]  # nothing is known
     assert "None of 5 can be told from noise" in words
     assert "--all" in words
     assert "larger ε" in words
+
+
+def test_moves_that_are_made_again_are_told_by_the_released_trajectories():
+    """A trajectory of three moves, two of which are the same, and one of a single move."""
+    paths = Paths(
+        np.array([0, 4, 6]), np.array([0, 1, 0, 1, 2, 0], dtype=np.int32), np.array([2, 1])
+    )
+    assert _repeated_moves(paths, 3) == pytest.approx(np.log(7 / 5))

@@ -193,6 +193,15 @@ class TestValidated:
         held = ((low <= wanted) & (wanted <= high)).mean()
         assert 0.85 <= held <= 0.96
 
+    def test_few_questions_make_wide_intervals(self):
+        widths = []
+        for count in (1500, 60):
+            found = Validated.fit(*self.asked(0.0, 0.3, count=count))
+            drawn = found.draw(PAIR, 1000.0, 20_000, seeded(1))
+            widths.append(np.diff(np.quantile(drawn, [0.05, 0.95]))[0])
+        assert found.known[PAIR].max() < 60
+        assert widths[1] > 1.05 * widths[0]
+
     def test_noise_is_not_taken_for_error(self):
         found = Validated.fit(*self.asked(0.0, 0.1, scale=100.0))
         drawn = found.draw(PAIR, 1000.0, 20_000, seeded(1))

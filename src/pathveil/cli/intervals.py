@@ -56,14 +56,16 @@ def told(rows: Sequence[tuple[Row, int]], *, everything: bool) -> tuple[list[Row
     return kept, len(rows) - len(kept)
 
 
-def rule_words(left_out: int, of: int, purpose: str) -> str:
+def rule_words(left_out: int, answers: Sequence[int], purpose: str) -> str:
     """What stands below a table.
 
     Args:
-        left_out: how many rows it lacks.
-        of: how many it would have.
+        left_out: how many of its rows can't be told from noise and are not shown.
+        answers: of all rows. If none is shown, it is told what is known of them: the most that the
+            first may be.
         purpose: the value of `--for` with which a release tells more of them.
     """
+    of = len(answers)
     noise = (
         f"{left_out:,} of {of:,} were left out because they can't be told from noise; --all shows "
         "them. "
@@ -77,5 +79,14 @@ def rule_words(left_out: int, of: int, purpose: str) -> str:
             "their intervals. `pathveil count` tells single stops already; a release tells more "
             "if it is of more people or wider areas, has a larger ε, or is made for this "
             f"(`publish --for {purpose}`): `pathveil plan` says what to expect, for nothing. "
+            f"{_at_most(answers[0])}"
         )
     return f"{noise}Marks: {RULE}."
+
+
+def _at_most(first: int) -> str:
+    known = as_estimate(first)
+    if known.high is None or known.low is None:
+        return ""
+    least = f"at least {known.low:,} and " if known.low else ""
+    return f"What is known of the first: {least}at most {known.high:,}. "

@@ -131,13 +131,15 @@ FEWEST_MOVERS: Final = 0.05
 QUERY_SHARES: Final = (0.25, 0.08, 0.15, 0.05, 0.2, 0.14, 0.13)
 # Sizes are told in units, the larger of the sanity bound and the noise. Small ones are those below
 # the last of these; as many are asked below a third, up to 1 and up to 3 units, at most so many of
-# each, at least so many in all, of so many that are drawn. Of large ones so many are asked at each
-# step by such a factor: they stand last and take nothing from the small. By hand, on the open data
-# of docs/accuracy.md.
+# each, at least so many in all, of so many that are drawn. Of large ones at most so many are asked
+# at each step by such a factor, at least so many in all: they stand last and take nothing from the
+# small. By hand, on the open data of docs/accuracy.md; that large ones are as many as their
+# trajectories allow, after a look at msnbc, which has 17 locations, on simulated people with 20.
 SMALL_QUERIES: Final = (1 / 3, 1.0, 3.0)
 MOST_QUERIES: Final = 120
 LARGE_STEP: Final = 1.5
 LARGE_QUERIES: Final = 10
+FEWEST_LARGE: Final = 10
 FEWEST_QUERIES: Final = 30
 DRAWN_QUERIES: Final = 20_000
 # Anywhere: by turns in proportion to these powers of how many visit a location. By argument: of

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pathveil.statistics.constants import (
     DRAWN_QUERIES,
+    FEWEST_LARGE,
     FEWEST_MOVERS,
     FEWEST_QUERIES,
     LARGE_QUERIES,
@@ -91,8 +92,16 @@ def drawn_queries(seen: Measurements) -> Queries:
     kind = np.repeat(np.array(QUERY_KINDS, dtype=np.int8), [len(part.expected) for part in parts])
     locations = np.concatenate([part.locations for part in parts]).astype(np.int32)
     expected = np.concatenate([part.expected for part in parts])
-    order = np.lexsort((scattered(len(kind), ORDER), expected))
+    # Among large ones any order will do: what is left of each is far above the noise.
+    order = np.lexsort(
+        (scattered(len(kind), ORDER), np.minimum(expected, _large_from(seen, total)))
+    )
     return Queries(kind[order], locations[order])
+
+
+def _large_from(seen: Measurements, total: float) -> float:
+    """From so many expected answers on a question is large."""
+    return SMALL_QUERIES[-1] * max(SANITY * total, seen.plan[VALIDATION].noise.scale)
 
 
 def _of_kind(kind: int, seen: Measurements, visitors: NDArray[np.float64], total: float) -> "_Pool":
@@ -102,7 +111,7 @@ def _of_kind(kind: int, seen: Measurements, visitors: NDArray[np.float64], total
     pools = [_anywhere(kind, visitors, total)]
     if len(listed.counts):
         pools.append(_among_listed(kind, listed, visitors, total))
-    unit = max(SANITY * total, seen.plan[VALIDATION].noise.scale)
+    unit = _large_from(seen, total) / SMALL_QUERIES[-1]
     most = QUERY_SHARES[kind] * QUERIES_TAKE * _movers(seen, total) / len(pools)
     chosen = []
     for pool in pools:
@@ -203,7 +212,10 @@ def _of_all_sizes(expected: NDArray[np.float64], unit: float, most: float) -> ND
     small = small[np.argsort(rank[small], kind="stable")]
     taken = np.cumsum(expected[small])
     small = small[: max(np.searchsorted(taken, most), FEWEST_QUERIES)]
-    return np.concatenate((small, np.flatnonzero(is_large & (rank < LARGE_QUERIES))))
+    large = np.flatnonzero(is_large & (rank < LARGE_QUERIES))
+    large = large[np.argsort(rank[large], kind="stable")]
+    taken = np.cumsum(expected[large])
+    return np.concatenate((small, large[: max(np.searchsorted(taken, most), FEWEST_LARGE)]))
 
 
 def _ranks(groups: NDArray[np.int64]) -> NDArray[np.int64]:

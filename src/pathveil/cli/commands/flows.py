@@ -74,7 +74,7 @@ def flows(
         numbers={0, 3, 4},
     )
     if release.error_table is not None:
-        print_note(rule_words(left_out, len(found), "flows"))
+        print_note(rule_words(left_out, [one.count for one in found], "flows"))
     print_note(release.counted)
 
 

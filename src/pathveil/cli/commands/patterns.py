@@ -79,4 +79,4 @@ def patterns(
         numbers={0, 2, 3},
     )
     if release.error_table is not None and between is None:
-        print_note(rule_words(left_out, len(found), "patterns"))
+        print_note(rule_words(left_out, [one.support for one in found], "patterns"))
