@@ -81,12 +81,12 @@ class Edge:
 # write here. Everybody's trajectory is one of these, in turns, or all are alike.
 VARIED, ALIKE = "a|ab|aba|abcadb|abcdabcdabcd|abcdefghijklabcdefghijkl", "abcadb"
 EDGES = (
-    Edge(PLANNED_FIRST, "visits", 12, VARIED, 2057),
+    Edge(PLANNED_FIRST, "visits", 12, VARIED, 1307),
     Edge(PLANNED_FIRST, "actions", 12, VARIED, 1307),
-    Edge(PLANNED_FIRST, "prefix tree, level 3", 1, VARIED, 775),
+    Edge(PLANNED_FIRST, "prefix tree, level 3", 1, VARIED, 852),
     Edge(PLANNED_AGAIN, "moves", 4, VARIED, 1246),
-    Edge(PLANNED_AGAIN, "prefix tree, level 3", 1, VARIED, 2488),
-    Edge(PLANNED_AGAIN, "prefix tree, level 5", 1, ALIKE, 1311),
+    Edge(PLANNED_AGAIN, "prefix tree, level 3", 1, VARIED, 2771),
+    Edge(PLANNED_AGAIN, "prefix tree, level 5", 1, ALIKE, 1421),
 )
 
 
