@@ -51,6 +51,7 @@ from pathveil.statistics.constants import (
     CLIP_POWERS,
     COST_OF_CAP,
     COST_OF_CLIP,
+    DOUBT_OF_RHO,
     LEAST_SHARES,
     MOST_CAP,
     MOST_CLIPPED,
@@ -122,7 +123,7 @@ class Planner:
             for left in _ways(plan, spent, times)
             for power in self._powers(left, contribution)
         ]
-        left, forecast = min(ways, key=lambda way: way[1].error(statistics))
+        left, forecast = min(ways, key=lambda way: way[1].error(statistics) * way[0].doubt)
         caps, shares = forecast.settle(statistics)
         units = _units(shares)
         lines = [
@@ -345,11 +346,15 @@ class _Forecast:
 
 
 class _Left(NamedTuple):
-    """What is left to be spent, in ε or in ρ: on what is planned, and on each table of times."""
+    """What is left to be spent, in ε or in ρ: on what is planned, and on each table of times.
+
+    ``doubt``: so many times the error that is forecast is reckoned with.
+    """
 
     planned: Fraction
     times: list[Fraction]
     in_rho: bool
+    doubt: float = 1.0
 
 
 def _ways(plan: MeasurementPlan, spent: Sequence[Line], times: Sequence[Line]) -> Iterator[_Left]:
@@ -366,6 +371,7 @@ def _ways(plan: MeasurementPlan, spent: Sequence[Line], times: Sequence[Line]) -
             rho * (planned / left),
             [rho * (budget / left) for budget in budgets],
             in_rho=True,
+            doubt=1.0 if plan.contribution == 1 else DOUBT_OF_RHO,
         )
 
 
