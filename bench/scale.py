@@ -51,10 +51,13 @@ def in_process(
     command = [sys.executable, "-m", "bench.scale_run", arguments.method, engine, str(folder)]
     done = subprocess.run(
         [*command, arguments.memory, str(epsilon), *([] if master is None else [master])],
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        check=False,
+        capture_output=True,
+        text=True,
     )
+    if done.returncode:
+        sys.stderr.write(done.stderr)
+        raise SystemExit(f"{engine} on {folder} ended with status {done.returncode}.")
     return json.loads(done.stdout.splitlines()[-1])
 
 

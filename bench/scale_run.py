@@ -93,7 +93,7 @@ class Driver:
         for key, value in (SETTINGS | (ALONE if is_local else {})).items():
             builder = builder.config(key, value)
         self.session = builder.getOrCreate()
-        self.session.sparkContext.setLogLevel("OFF")
+        self.session.sparkContext.setLogLevel("ERROR")  # simulated rows: a trace may quote them
         self._java = self.session.sparkContext._jvm.java.lang  # noqa: SLF001  (Spark has no other)
         self._live = 0
         self._shuffled = [0]  # bytes, up to the end of each level
