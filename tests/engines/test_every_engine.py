@@ -1,5 +1,7 @@
 """One law: with the same random bytes every engine gives the same tree and the same release."""
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -16,6 +18,10 @@ from pathveil.raw.engines import batches, duckdb_counter
 from pathveil.raw.engines.request import Request
 from pathveil.raw.engines.run_files import RunFiles
 from pathveil.raw.reading_plan import Reading
+from pathveil.statistics.distances import DISTANCES
+from pathveil.statistics.statistic import Rows, Scope
+from pathveil.statistics.zones import ZONES
+from pathveil.universe.lines import Lines
 from pathveil.universe.taxonomy import Taxonomy
 
 MADE_UP = inputs.made_up()
@@ -176,6 +182,53 @@ def test_duckdb_does_all_that_memory_does(name, choice):
     expected = released(given.table, given, "memory", **CHOICES[choice])
     assert len(expected[4]) > 3
     assert released(given.table, given, "duckdb", **CHOICES[choice]) == expected
+
+
+def on_a_map():
+    """A few hundred people on a large map, with lines of ten stops."""
+    draw = np.random.default_rng(8)  # noqa: TID251
+    size, people, visits = 6_400, 300, 4
+    side = np.arange(size)
+    labels = [f"m{code:04}" for code in side]
+    universe = Universe(labels, latitude=45 + side // 80 / 100, longitude=side % 80 / 100)
+    universe.lines = Lines.of([side[first : first + 10] for first in range(0, size, 10)])
+    where = (draw.integers(0, size, people)[:, None] + draw.integers(0, 8, (people, visits))) % size
+    table = pa.table(
+        {
+            "who": pa.array(np.repeat(np.arange(people), visits)),
+            "when": pa.array(np.tile(np.arange(visits), people)),
+            "where": pa.array(labels).take(pa.array(where.ravel())),
+        }
+    )
+    return Input(table, universe, {"unit": "who", "order": "when", "location": "where"})
+
+
+def test_duckdb_measures_the_zones_and_lines_of_a_map(monkeypatch):
+    monkeypatch.setattr(batches, "MOST_VISITS", 500)
+    monkeypatch.setattr(duckdb_counter, "MOST_VISITS", 500)
+    given = on_a_map()
+    expected = released(given.table, given, "memory", "calibrated")
+    assert {"zones", "distances"} <= {line.name for line in expected[-1]}
+    assert released(given.table, given, "duckdb", "calibrated") == expected
+
+
+def test_workers_are_sent_the_map_as_it_is():
+    """What is sent to another process looks at the same cells there."""
+    given = on_a_map()
+    size = len(given.universe)
+    scope = Scope(
+        size, candidates=np.flatnonzero(np.arange(size) % 5), points=given.universe.points,
+        lines=given.universe.lines,
+    )  # fmt: skip
+    third = np.arange(0, 3 * size, 3, dtype=np.int32) % size  # some of them are on one line
+    rows = Rows(np.arange(0, size + 1, 8), third, size)
+    for statistic in (ZONES, DISTANCES):
+        looked_at = rows.among(scope.candidates) if statistic.of_candidates else rows
+        expected = statistic.cells(looked_at, scope, 5)  # remembers what it found out once
+        sent = pickle.loads(pickle.dumps(scope))
+        assert len(np.unique(expected)) > 1
+        assert statistic.cells(looked_at, sent, 5).tolist() == expected.tolist()
+        assert statistic.size(sent) == statistic.size(scope)
 
 
 @pytest.mark.parametrize("name", ["trips", "times"])

@@ -26,6 +26,7 @@ from pathveil.statistics.constants import MOST_CAP
 from pathveil.statistics.measurement_plan import SHARES, TREE_SHARE, Line, MeasurementPlan
 from pathveil.statistics.outlook import Outlook
 from pathveil.statistics.prefix_tree import LEVELS
+from pathveil.statistics.statistic import Bound
 
 SIZE = 20
 UNIVERSE = Universe([f"s{code:02}" for code in range(SIZE)])
@@ -207,6 +208,17 @@ def test_a_gate_that_counts_a_trajectory_twice_is_caught(line, monkeypatch):
     repeated = lambda right, *seen: np.repeat(right(line.statistic, *seen), 2)
     broken(monkeypatch, line.statistic, repeated)
     assert caught(plan_of(10)) == {line.name}
+
+
+@pytest.mark.parametrize("statistic", CAPPED, ids=lambda one: one.name)
+def test_a_table_that_claims_a_bound_of_one_is_caught(statistic, monkeypatch):
+    right = type(statistic).bound
+    monkeypatch.setattr(
+        type(statistic),
+        "bound",
+        lambda self, cap: Bound(1, 1) if self is statistic else right(self, cap),
+    )
+    assert caught(plan_of(10)) == {statistic.name}
 
 
 def test_every_cap_has_its_mutant():
