@@ -97,6 +97,19 @@ def test_a_plan_shows_what_other_bounds_would_cost(pathveil):
     assert "nearly every unit reaches" in text
 
 
+def test_a_plan_says_whose_trips_weigh_less(pathveil):
+    asked = ["plan", "--universe-size", "100"]
+    for budget, c, is_told in (
+        (("--epsilon", "1", "--delta", "1e-9"), "5", True),
+        (("--rho", "0.02", "--delta", "1e-9"), "5", True),
+        (("--epsilon", "1", "--delta", "1e-9"), "1", False),
+        (("--epsilon", "1"), "5", False),
+    ):
+        told = " ".join(pathveil(*asked, *budget, "-c", c).out.split())
+        assert ("trips repeat weigh less" in told) == is_told, (budget, c)
+        assert ("c^(p/2)" in told) == is_told, (budget, c)
+
+
 @pytest.mark.usefixtures("taps")
 def test_the_height_is_chosen_and_paid_for(pathveil):
     least = 6

@@ -30,10 +30,10 @@ NAMED = Universe(inputs.LABELS)
 
 def released(source, given, engine, method="full", **more):
     """Everything that a release holds, from fixed random bytes."""
-    choices = {"height": 6, "universe": given.universe} | given.reading | more
+    little_noise = {"epsilon": "100"}  # small inputs make deep trees
+    choices = little_noise | {"height": 6, "universe": given.universe} | given.reading | more
     release = publish(
         source,
-        epsilon="100",  # little noise: small inputs make deep trees
         method=method,
         engine=engine,
         generator=np.random.default_rng(7),  # noqa: TID251
@@ -229,6 +229,18 @@ def test_workers_are_sent_the_map_as_it_is():
         assert len(np.unique(expected)) > 1
         assert statistic.cells(looked_at, sent, 5).tolist() == expected.tolist()
         assert statistic.size(sent) == statistic.size(scope)
+
+
+# Gaussian noise, and several trips of a person: what they add is clipped.
+IN_RHO = {"epsilon": None, "rho": "2", "delta": "1e-9"}
+WEIGHED = {"method": "calibrated", "max_trajectories_per_unit": 5, **IN_RHO}
+
+
+def test_duckdb_weighs_trips_as_memory_does():
+    expected = released(TAPS.table, TAPS, "memory", **WEIGHED)
+    assert any(line.clip for line in expected[-1])
+    assert len(expected[4]) > 10
+    assert released(TAPS.table, TAPS, "duckdb", **WEIGHED) == expected
 
 
 @pytest.mark.parametrize("name", ["trips", "times"])

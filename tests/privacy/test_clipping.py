@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from pathveil import Universe, publish, read_release
+from pathveil.core.acceptance import Acceptance, least_noise, noises
 from pathveil.core.noise import Gaussian
 from pathveil.core.zcdp import Concentrated
+from pathveil.errors import ReleaseError
 from pathveil.gate import measure as gate
 from pathveil.gate import weighing
 from pathveil.gate.gaussian import gaussian_noise
@@ -21,6 +23,7 @@ from pathveil.promise.stability import CLIPPED, trip_promises, unit_promise
 from pathveil.raw.engines import batches, memory_counter
 from pathveil.raw.engines.engine import Engine, table_counter
 from pathveil.raw.reading_plan import Reading
+from pathveil.release.accepting import check_accepted
 from pathveil.statistics.actions import ACTIONS
 from pathveil.statistics.measurement_plan import PARTS, Line, MeasurementPlan
 from pathveil.statistics.moves import MOVES
@@ -296,6 +299,22 @@ def test_a_release_says_what_was_clipped_and_it_adds_up(release):
     assert all(one.depends_on.endswith(CLIPPED) for one in told)
     # In trips, and as many of them as there are.
     assert 0.8 < len(made) / sum(1 + i % 5 for i in range(300)) < 1.25
+
+
+def test_rules_for_noise_are_in_trips(release):
+    """A limit that only the noise on what was weighed would keep refuses the release."""
+    made, _ = release
+    plan = MeasurementPlan.of(made.parameters)
+    told, line = noises(plan), plan[VISITS]
+    for one in plan.lines():
+        alike = one.statistic.bound(one.cap).squared_l2 * one.contribution**2
+        if one.in_rho:  # as if nothing were clipped, at the least
+            assert told[one.name] > 0.999 * (alike / (2 * one.budget)) ** 0.5
+    assert line.deviation < told["visits"]
+    assert least_noise(VISITS, made.parameters) < told["visits"]
+    check_accepted(made, Acceptance(noise={"visits": 1.001 * told["visits"]}))
+    with pytest.raises(ReleaseError, match="the noise on visits has a deviation of"):
+        check_accepted(made, Acceptance(noise={"visits": (line.deviation + told["visits"]) / 2}))
 
 
 def test_one_trip_of_a_clipped_unit_has_what_an_exchange_has(release):

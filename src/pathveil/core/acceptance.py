@@ -37,7 +37,7 @@ class Acceptance:
     Attributes:
         suppress_below: counts below it are left out of tables and exports.
         most_suppressed: the largest share of visits that may be at locations left out so.
-        noise: by table: the largest standard deviation of its noise, in trajectories.
+        noise: by table: the largest standard deviation of its noise, in trajectories (`noises`).
         error: by kind of question: half the width of the 90% intervals of all rows, at most so
             many times their counts.
 
@@ -130,8 +130,17 @@ def least_noise(statistic: Statistic, parameters: Parameters) -> float:
 
 
 def noises(plan: MeasurementPlan) -> dict[str, float]:
-    """The standard deviation of the noise on each table of a plan."""
-    return {line.name: line.deviation for line in plan.lines()}
+    """The standard deviation of the noise on each table of a plan, in trajectories.
+
+    A clipped table counts weighed trips, and is read as one of trips by a number that all tables of
+    its stage share and that is estimated from noisy ones. The most that it can be is public and
+    stands for it here: the noise is never understated, and never less than `least_noise` says.
+    """
+    found: dict[str, float] = {}
+    for lines in plan.stages():
+        most = max(line.most_trips_per_weight for line in lines)
+        found |= {line.name: line.deviation * most for line in lines}
+    return found
 
 
 def _is_number(value: object) -> bool:

@@ -40,7 +40,8 @@ def _nested(value: object, indent: str) -> str:
 # An entry for the OpenDP deployments registry, written from a certificate.
 #
 # The registry is a public collection of releases made under differential privacy; an entry is one
-# YAML file. Its layout is in docs/registry-entry.schema.json. What the software knows is filled in
+# YAML file. Its layout is in docs/registry-entry.schema.json; docs/certificate.md says with which
+# version of the registry's own schema that was compared. What the software knows is filled in
 # from the certificate; what only the publisher knows is asked for. How many people are in the data
 # is left out: the exact number is private.
 

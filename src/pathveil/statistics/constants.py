@@ -105,16 +105,18 @@ SHARE_FOR_CAP: Final = 0.1
 # What all trips of a unit add to a table is clipped to a norm: C² is what one trip adds times c to
 # one of these powers, 1 if trips had no cell in common, 2 if all cells (nothing is clipped then);
 # which one is forecast. What clipping costs that takes off everything, beside a table that is all
-# noise. By experiment at the level of tables (`bench.clipping`) on mibici, nycflights13 and
-# cabspotting: norms at the 25th to the 50th percentile of people's were best there, and cost
-# 0.001 to 0.007 bits, some 5% of a count. In releases of mibici a power of 1.25 was no better than
-# 1.5 (trips were worse), so it is not among them. None was held out.
+# noise. How they were chosen: `bench.clipping` was run on single tables of mibici, nycflights13 and
+# cabspotting with float noise, where norms at the 25th to the 50th percentile of people's were best
+# and cost 0.001 to 0.007 bits, some 5% of a count; of releases of mibici with a power of 1.25 too,
+# two to four runs were seen, with trips somewhat worse, so it was left out. So few noisy runs can't
+# tell such powers apart, and nothing was kept back: take them as a choice, not as the best.
 CLIP_POWERS: Final = (1.5, 1.75, 2.0)
 COST_OF_CLIP: Final = 0.05
 # If units have several trips, Gaussian noise is taken only if what is forecast for it is better by
-# this factor. By experiment: on mibici and nycflights13, where it was 0.77 to 0.86 of what was
-# forecast for Laplace noise, visits and trips were somewhat worse for it; on cabspotting (0.56)
-# everything was better. None was held out.
+# this factor. How it was chosen: in two to four runs each, on mibici and nycflights13, where it was
+# 0.77 to 0.86 of what was forecast for Laplace noise, visits and trips came out somewhat worse with
+# it, and on cabspotting (0.56) better; 1.4 lies between. Runs differ by about as much, and nothing
+# was kept back, so where between it should lie is not known.
 DOUBT_OF_RHO: Final = 1.4
 MOST_CLIPPED: Final = 1000  # c; so that 64 bits hold the noise of tables that count in 256ths
 # By how much the trips that stand for one that is counted may differ between the tables of two

@@ -14,12 +14,18 @@ from pathveil.core.noise import Laplace, Noise
 from pathveil.core.parameters import INVENTED_PER_NODE, Parameters
 from pathveil.core.zcdp import Concentrated
 from pathveil.errors import ParameterError
+from pathveil.statistics.constants import CLIP_POWERS, MOST_CLIPPED
 from pathveil.statistics.measurement_plan import MeasurementPlan
 
 CHOICES = (1, 2, 5, 10, 20, 50)
 ADVICE = (
     "The noise grows with c, but a count only by units that have so many trajectories: choose a c "
     "that nearly every unit reaches (from what is known without the data), not the busiest unit's."
+)
+CLIPPED = (
+    "In tables with Gaussian noise what all trips of a unit add is clipped to a norm: people whose "
+    "trips repeat weigh less there, and the noise on what is weighed does not grow with c, but "
+    f"with c^(p/2), where p is chosen between {CLIP_POWERS[0]:g} and {CLIP_POWERS[-1]:g}."
 )
 
 
@@ -55,6 +61,12 @@ def contribution_forecasts(parameters: Parameters) -> Iterator[ContributionForec
             noise.deviation,
             noise.survivor(threshold),
         )
+
+
+def can_be_clipped(parameters: Parameters) -> bool:
+    """Whether a run may clip what a unit adds (`statistics.planner`), if its units are told."""
+    several = 1 < parameters.max_trajectories_per_unit <= MOST_CLIPPED
+    return several and parameters.how.has_tables and bool(parameters.gaussian_delta)
 
 
 def _for_one_trip(parameters: Parameters, most: int) -> Fraction:

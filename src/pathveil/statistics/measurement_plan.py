@@ -23,6 +23,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
+from math import sqrt
 
 from pathveil.core.noise import Gaussian, Laplace, Noise
 from pathveil.core.parameters import Parameters
@@ -140,6 +141,15 @@ class Line(Measurement):
     def deviation(self) -> float:
         """The standard deviation of the noise, in trips; in weighed ones, if it is clipped."""
         return self.noise.deviation / (1 if self.clip is None else PARTS)
+
+    @property
+    def most_trips_per_weight(self) -> float:
+        """How many trips stand for one that is counted, if all c trips of everybody are the same.
+
+        Never more do (`statistics.weighed_tables`), and exactly one does if nothing is clipped.
+        """
+        bound = self.statistic.bound(self.cap).squared_l2 * self.contribution**2
+        return max(sqrt(bound / (self.clip or bound)), 1.0)
 
     @property
     def squared_l2(self) -> int:

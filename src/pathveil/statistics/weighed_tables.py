@@ -60,7 +60,7 @@ def _trips_per_weight(
     seen: Measurements, lines: Sequence[Line], tables: Mapping[Statistic, NoisyTable]
 ) -> Fraction:
     """Estimates of its logarithm, weighed by how well they are known."""
-    most = max(_most(line) for line in lines)
+    most = max(line.most_trips_per_weight for line in lines)
     middle, spread = log(float(seen.trips_per_weight)), WEIGHTS_DRIFT
     if seen.trips_per_weight == 1:  # nothing is known: anything between the bounds
         middle, spread = log(most) / 2, max(log(most) / sqrt(12), WEIGHTS_DRIFT)
@@ -81,9 +81,3 @@ def _trips_per_weight(
     precision = [1 / spread**2 for _, spread in known]
     found = sum(p * value for p, (value, _) in zip(precision, known, strict=True)) / sum(precision)
     return Fraction(round(exp(min(max(found, 0.0), log(most))) * STEPS), STEPS)
-
-
-def _most(line: Line) -> float:
-    """What there would be to one that is counted if all c trips of everybody were the same."""
-    bound = line.statistic.bound(line.cap).squared_l2 * line.contribution**2
-    return max(sqrt(bound / (line.clip or bound)), 1.0)

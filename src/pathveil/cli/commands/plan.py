@@ -70,10 +70,14 @@ def print_choices(parameters: "Parameters") -> None:
 
 def _open_choices(parameters: "Parameters") -> list[str]:
     """What a run will choose from the data, and what it pays for that."""
+    from pathveil.statistics.contribution_forecast import CLIPPED, can_be_clipped
+
     said = [
         f"From ε, {one.budget} goes to {one.name} (noise ± {one.noise.deviation:,.1f}): {one.rule}."
         for one in parameters.preparations
     ]
+    if can_be_clipped(parameters):
+        said.append(CLIPPED)
     if parameters.trips_are_open:
         said.append(
             "How many trips of a unit are used is not chosen yet; all of this is for the most, "
