@@ -183,8 +183,8 @@ def _open_size(gamma: Real, bits: int) -> int | None:
     """Where to cut the open-ended last digit, or None if γ is so near 1 that one more is needed.
 
     Any cut is exact; this one makes "or more" rarer than 2⁻³², or at least rarer than 1/2.
-    γ = β^(2^doublings) needs that many bits more: with fewer, a β that is nearer to 1 than they tell
-    would look like 1 for ever, and no digit would be the last.
+    γ = β^(2^doublings) needs that many bits more: with fewer, a β that is nearer to 1 than they
+    tell would look like 1 for ever, and no digit would be the last.
     """
     ratio = power = gamma(bits)
     if 2 * ratio.power_of_two(DIGIT_BITS).high >= 1 << bits:
