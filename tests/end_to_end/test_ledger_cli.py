@@ -464,6 +464,17 @@ def test_on_a_terminal_a_rehearsal_is_offered_and_the_charge_asked_for(
     assert ("nothing was charged" in shown) == (not charges)
 
 
+def test_a_rehearsal_that_keeps_nothing_proposes_not_to_publish(taps, pathveil):
+    publish = [*charged_publish(), "--time-format", "de"]  # of no row: all are dropped
+    code, shown = on_a_terminal(taps, "\n\n", *publish)
+    assert code == 0
+    assert "No visit is left: a run would be charged for an empty release." in shown
+    assert "Publish it, and charge ε = 1 to 'taps'? [y/N]" in shown
+    assert "nothing was charged" in shown
+    assert balance(pathveil)["charges"] == 0
+    assert not (taps / "out").exists()
+
+
 def test_with_yes_nothing_is_asked(taps):
     code, shown = on_a_terminal(taps, "", *charged_publish(), "--yes")
     assert code == 0

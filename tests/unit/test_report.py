@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.commands import rehash
 
 import pathveil as pv
+from pathveil.core.error_table import KINDS as QUESTIONS
 from pathveil.core.error_table import LEVELS as CONFIDENCES
 from pathveil.core.error_table import RULE, ErrorTable, Estimate
 from pathveil.core.parameters import Parameters
@@ -237,6 +238,23 @@ def test_errors_are_those_of_the_table_and_only_of_answers_that_occur():
     assert rows["0"][1] == "0 to 90"
     assert told.total == (410, 590)
     assert [tick.text for tick in told.ticks] == ["0", "10", "100"]
+    assert told.untold == ()
+
+
+def test_errors_of_an_answer_with_an_interval_have_ticks_as_far_as_it_goes():
+    largest = Estimate(300, 290, 310, 0.9)
+    assert expected_error(error_table(), 500, largest) == expected_error(error_table(), 500, 300)
+
+
+def test_errors_are_of_visits_in_any_order_and_what_was_not_measured_is_not_drawn():
+    locations, estimate = np.array([0, 1, 1]), np.array([500, 100, 3])
+    bounds = np.stack([estimate, estimate + 5]).T[:, None].repeat(len(CONFIDENCES), axis=1)
+    kind = np.array([QUESTIONS.index(one) for one in ("any", "any", "length")])
+    told = expected_error(ErrorTable(locations, estimate, bounds, kind=kind), 500, 300)
+    assert dict(told.rows)["30"] == NEVER  # a length has 3, no location has
+    assert [panel.title for panel in told.panels] == ["Asked for one location"]
+    assert told.columns == ("answer", "one location")
+    assert told.untold == ("two locations", "three or more")
 
 
 # The first screen, intervals and marks

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pathveil as pv
 from pathveil.errors import ParameterError
 from pathveil.raw.sources.text_columns import UNREADABLE
 from pathveil.raw.sources.text_values import text_buffers
@@ -90,3 +91,14 @@ def test_what_python_refuses_is_unreadable(form, text):
 def test_a_format_that_can_not_be_used_is_refused(form, says):
     with pytest.raises(ParameterError, match=says):
         TimeFormat.parse(form)
+
+
+@pytest.mark.parametrize(
+    ("times", "hint"), [("time", r" Did you mean 'time'\?$"), ("x", r"order-column\.$")]
+)
+def test_a_format_without_a_column_of_times_is_refused_and_not_ignored(times, hint):
+    visits = pa.table({"card": ["1", "2"], times: ["3/2/2026", "3/3/2026"], "stop": ["A", "B"]})
+    universe = pv.Universe(["A", "B"])
+    with pytest.raises(ParameterError, match=f"none was named or recognised.*{hint}"):
+        pv.read_trajectories(visits, universe, unit="card", time_format="us")
+    pv.read_trajectories(visits, universe, unit="card", time_format="us", order=times)

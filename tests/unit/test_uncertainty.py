@@ -249,14 +249,18 @@ class TestSample:
 
 def test_a_list_that_is_empty_says_why_and_what_to_do():
     bounds = [Estimate(9, 0, 30, 0.9, mark="noise")] * 5
-    assert "2 of 5 were left out" in rule_words(2, bounds, "flows")
-    words = rule_words(5, bounds, "patterns")
+    assert "2 of 5 were left out" in rule_words(2, bounds, "flows", "everything")
+    words = rule_words(5, bounds, "patterns", "everything")
     assert "`publish --for patterns`" in words
     assert "What is known of the first: at most 30." in words
-    assert "at most" not in rule_words(5, [3] * 5, "flows").split("Marks")[0]  # nothing is known
+    made_for_it = rule_words(5, [3] * 5, "flows", "flows")
+    assert "at most" not in made_for_it.split("Marks")[0]  # nothing is known
+    assert "This one was made for flows already." in made_for_it
+    assert "--for" not in made_for_it
     assert "None of 5 can be told from noise" in words
     assert "--all" in words
     assert "larger ε" in words
+    assert "may tell more, or still nothing: `pathveil plan --trajectories N`" in words
 
 
 def test_moves_that_are_made_again_are_told_by_the_released_trajectories():

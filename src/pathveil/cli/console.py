@@ -77,8 +77,20 @@ def _is_unseen(one: str) -> bool:
     return category(one) in _UNSEEN or _EMPTY.match(one) is not None
 
 
+class Copied(str):
+    """A text to be copied, such as a command line: a terminal may break it, we never do."""
+
+    __slots__ = ()
+
+
 class _SafeConsole(Console):
     """A console on which no label and no message can act."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        """As Rich; on a terminal sentences break between words, not where its last column is."""
+        if self.is_terminal and all(type(one) is str for one in objects):
+            how["soft_wrap"] = False
+        super().print(*objects, **how)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

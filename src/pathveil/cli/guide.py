@@ -70,7 +70,8 @@ def guide(run: Callable[[list[str]], int]) -> int:
     _say("\nThe forecast, from your public choices alone:")
     if code := run(["plan", *line.planned()]):
         return code
-    _say(f"\nThe command line that does the same:\n\n  {line.shown()}\n")
+    _say("\nThe command line that does the same:\n")
+    _say_command(line)
     charge = f" and charge it to {line.dataset!r}" if line.dataset else "; no ledger is charged"
     if not _agrees(f"Publish with ε = {line.epsilon}{charge}?", default=False):
         return _stopped(line)
@@ -290,11 +291,18 @@ def _check_out(text: str) -> None:
 
 def _stopped(line: _Line) -> int:
     _say("Nothing was published, and nothing was charged. The command line so far, to change:")
-    _say(f"\n  {line.shown()}\n")
+    _say("")
+    _say_command(line)
     return 0
 
 
 # Questions and answers
+
+
+def _say_command(line: _Line) -> None:
+    from pathveil.cli.console import Copied
+
+    _say(Copied(f"  {line.shown()}\n"))
 
 
 def _say(text: str) -> None:

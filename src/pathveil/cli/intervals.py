@@ -56,14 +56,15 @@ def told(rows: Sequence[tuple[Row, int]], *, everything: bool) -> tuple[list[Row
     return kept, len(rows) - len(kept)
 
 
-def rule_words(left_out: int, answers: Sequence[int], purpose: str) -> str:
+def rule_words(left_out: int, answers: Sequence[int], purpose: str, made_for: str) -> str:
     """What stands below a table.
 
     Args:
         left_out: how many of its rows can't be told from noise and are not shown.
         answers: of all rows. If none is shown, it is told what is known of them: the most that the
             first may be.
-        purpose: the value of `--for` with which a release tells more of them.
+        purpose: the value of `--for` with which a release may tell more of them.
+        made_for: the one that this release was made for.
     """
     of = len(answers)
     noise = (
@@ -76,12 +77,21 @@ def rule_words(left_out: int, answers: Sequence[int], purpose: str) -> str:
         noise = (
             f"None of {of:,} can be told from noise, so none is shown: too few people do each, or "
             "nothing was measured that tells how far such counts are off. --all shows them with "
-            "their intervals. `pathveil count` tells single stops already; a release tells more "
-            "if it is of more people or wider areas, has a larger ε, or is made for this "
-            f"(`publish --for {purpose}`): `pathveil plan` says what to expect, for nothing. "
+            "their intervals. `pathveil count` tells single stops already. "
+            f"{_what_may_help(purpose, made_for)}"
             f"{_at_most(answers[0])}"
         )
     return f"{noise}Marks: {RULE}."
+
+
+def _what_may_help(purpose: str, made_for: str) -> str:
+    """Without a promise: in a small city none of it may be enough, and the plan says so."""
+    made = "" if made_for == purpose else f", or one made for this (`publish --for {purpose}`),"
+    already = f"This one was made for {purpose} already. " if made_for == purpose else ""
+    return (
+        f"{already}A release of more people, of wider areas or with a larger ε{made} may tell "
+        "more, or still nothing: `pathveil plan --trajectories N` forecasts which, for nothing. "
+    )
 
 
 def _at_most(first: int) -> str:

@@ -35,6 +35,7 @@ WORDS = {
 def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
     """Say what the release holds and where it is."""
     from pathveil.cli.console import (
+        Copied,
         called,
         print_json,
         print_table,
@@ -59,7 +60,7 @@ def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
     console = stdout_console()
     warn_if_injected(release)
     console.print("The bundle is in", style="bold", end=" ")
-    console.print(str(directory), markup=False, highlight=False)
+    console.print(Copied(directory), markup=False, highlight=False)
 
 
 def journeys(release: "Release", most: int) -> list["Pattern"]:

@@ -26,7 +26,7 @@ from pathveil.ledger.charges import Account, Charge, Resumption
 from pathveil.progress_reports import reported_to
 from pathveil.publishing import Watch
 from pathveil.raw.engines.request import Request
-from pathveil.raw.reading import Report
+from pathveil.raw.reading import ReadingReport, Report
 from pathveil.release.release import Release
 from pathveil.release.signature import Signer
 from pathveil.universe.universe import Universe
@@ -51,6 +51,7 @@ class Terminal(Watch):
         self._csv = csv
         self._signer = signer
         self._is_publishing = False
+        self.found_nothing = False  # a dry run's visits were all dropped
 
     @contextmanager
     def rehearsing(self) -> Iterator[Path | None]:
@@ -116,7 +117,12 @@ class Terminal(Watch):
         timed = request.parameters.time_grid is not None
         known = request.universe if isinstance(request.universe, Universe) else None
         with tell_reading(timed=timed, universe=known) as report:
-            yield report
+
+            def noted(one: ReadingReport) -> None:
+                self.found_nothing = one.findings is not None and one.findings.visits == 0
+                report(one)
+
+            yield noted
 
     @contextmanager
     def publishing(self, parameters: Parameters) -> Iterator[Progress]:

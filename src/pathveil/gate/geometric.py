@@ -148,8 +148,9 @@ class Geometric:
     def __init__(self, beta: Real, *, word_bits: int = WORD_BITS) -> None:
         self._digits: list[Digit] = []
         while True:
-            gamma = _power(beta, len(self._digits) * DIGIT_BITS)
-            size = _open_size(gamma)
+            doublings = len(self._digits) * DIGIT_BITS
+            gamma = _power(beta, doublings)
+            size = _open_size(gamma, 4 * WORD_BITS + doublings)
             is_open = size is not None
             self._digits.append(Digit(gamma, size or BASE, is_open=is_open, word_bits=word_bits))
             if is_open:
@@ -178,12 +179,13 @@ def _power(beta: Real, doublings: int) -> Real:
     return lambda bits: beta(bits).power_of_two(doublings)
 
 
-def _open_size(gamma: Real) -> int | None:
+def _open_size(gamma: Real, bits: int) -> int | None:
     """Where to cut the open-ended last digit, or None if γ is so near 1 that one more is needed.
 
     Any cut is exact; this one makes "or more" rarer than 2⁻³², or at least rarer than 1/2.
+    γ = β^(2^doublings) needs that many bits more: with fewer, a β that is nearer to 1 than they
+    tell would look like 1 for ever, and no digit would be the last.
     """
-    bits = 4 * WORD_BITS
     ratio = power = gamma(bits)
     if 2 * ratio.power_of_two(DIGIT_BITS).high >= 1 << bits:
         return None

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.core.error_table import USUAL_LEVEL, ErrorTable
+from pathveil.core.error_table import ANY, USUAL_LEVEL, ErrorTable
+from pathveil.core.error_table import KINDS as QUESTIONS
 
 INNER_LEVEL = 0.5
 KINDS = {1: "one location", 2: "two locations", 3: "three or more"}
@@ -55,12 +56,13 @@ class ExpectedError:
     """What the page says about errors.
 
     Attributes:
-        panels: one for each number of locations.
+        panels: one for each number of locations of which something was measured.
         ticks: of both axes; they are logarithmic (of the count plus one).
         columns: headings of the table.
         rows: a size of answer, and the 90% interval for each number of locations; `NEVER` where
             the release gives no answer so small.
         total: the interval of the number of trajectories, if it is known.
+        untold: the numbers of locations of which nothing was measured that tells it.
     """
 
     panels: tuple[Panel, ...]
@@ -68,6 +70,7 @@ class ExpectedError:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     total: tuple[int, int] | None
+    untold: tuple[str, ...]
 
     width = WIDTH
     height = HEIGHT
@@ -83,20 +86,22 @@ def expected_error(table: ErrorTable, trajectories: int, largest: int) -> Expect
         trajectories: how many were released.
         largest: the largest answer about one location or more.
     """
-    most = max(largest, 10)
+    most = max(int(largest), 10)  # without its interval, which would be part of its text
+    told = {kind: title for kind, title in KINDS.items() if table.tells(ANY, kind)}
     sizes = _sizes(most)
     has_total = bool((table.locations == 0).any())
     low, high = _intervals(table, 0, np.array([trajectories]), USUAL_LEVEL)
-    cells = [_cells(table, kind, np.array(sizes)) for kind in KINDS]
+    cells = [_cells(table, kind, np.array(sizes)) for kind in told]
     return ExpectedError(
-        panels=tuple(_panel(table, kind, title, most) for kind, title in KINDS.items()),
+        panels=tuple(_panel(table, kind, title, most) for kind, title in told.items()),
         ticks=tuple(
             Tick(_across(size, most), _up(size, most), _short(size))
             for size in (0, *(10**power for power in range(1, len(str(most)))))
         ),
-        columns=("answer", *KINDS.values()),
+        columns=("answer", *told.values()),
         rows=tuple(zip([f"{size:,}" for size in sizes], *cells, strict=True)),
         total=(int(low[0]), int(high[0])) if has_total else None,
+        untold=tuple(title for kind, title in KINDS.items() if kind not in told),
     )
 
 
@@ -115,7 +120,8 @@ def _intervals(
 
 def _least(table: ErrorTable, kind: int) -> int:
     """The smallest answer of this kind: where no location is rarely visited, there is no 3."""
-    return int(table.estimate[table.locations == kind].min(initial=2**62))
+    these = (table.locations == kind) & (table.kind == QUESTIONS.index(ANY))
+    return int(table.estimate[these].min(initial=2**62))
 
 
 def _cells(table: ErrorTable, kind: int, sizes: NDArray[np.int64]) -> list[str]:

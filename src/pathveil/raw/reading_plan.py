@@ -5,7 +5,7 @@ source that is open. Every engine reads by such a plan, and `steps` carries it o
 alike.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import index
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pathveil.core.preparations import AUTO, DISCOVER
 from pathveil.errors import ParameterError, did_you_mean
 from pathveil.raw.database import most_trajectories
-from pathveil.raw.sources.columns import Columns, check_points, choose_columns
+from pathveil.raw.sources.columns import Columns, check_points, choose_columns, proposed
 from pathveil.raw.sources.lake_tables import check_snapshot
 from pathveil.raw.sources.notation import Writing
 from pathveil.raw.sources.raw_rows import RawRows, Source
@@ -278,13 +278,14 @@ def check_universe(universe: object) -> None:
 
 def _choose(source: Source, universe: Universe | str, reading: Reading) -> Columns:
     named = reading.columns
+    showable = source.showable(
+        None if isinstance(universe, str) else universe, [n for n in named.values() if n]
+    )
     columns = choose_columns(
         source.names,
         **named,
         has_cells=isinstance(universe, Universe) and universe.cells is not None,
-        showable=source.showable(
-            None if isinstance(universe, str) else universe, [n for n in named.values() if n]
-        ),
+        showable=showable,
     )
     is_list = columns.location is not None and source.is_list(columns.location)
     if reading.is_split:
@@ -295,6 +296,7 @@ def _choose(source: Source, universe: Universe | str, reading: Reading) -> Colum
             "order column, one row per visit; name it with order=… or --order-column."
         )
     if not is_list or columns.location is None:
+        _check_format(columns, source.names, reading.time_format, showable=showable)
         return columns
     if named["order"] is not None:
         raise ParameterError(
@@ -302,6 +304,20 @@ def _choose(source: Source, universe: Universe | str, reading: Reading) -> Colum
             "their own; leave the order column out."
         )
     return replace(columns, order=None)
+
+
+def _check_format(
+    columns: Columns, names: Sequence[str], time_format: str, *, showable: bool
+) -> None:
+    """Refuse a format of times that no column has: it would be ignored in silence."""
+    if columns.order is not None or time_format == ISO:
+        return
+    likely = proposed("order", names) if showable else None
+    hint = "" if likely is None else f" Did you mean {likely[:80]!r}?"
+    raise ParameterError(
+        "The time format is about the column of times that orders the visits, and none was named "
+        f"or recognised: name it with order=… or --order-column.{hint}"
+    )
 
 
 def _without_trajectories(columns: Columns, *, is_list: bool) -> Columns:

@@ -143,7 +143,7 @@ def _print(
     all_trips: bool,
     json: bool,
 ) -> None:
-    from pathveil.cli.console import print_json, print_table, stdout_console
+    from pathveil.cli.console import Copied, print_json, print_table, stdout_console
     from pathveil.trials.evaluation.internal import NOTICE, number, stamped
 
     if json:
@@ -182,7 +182,7 @@ def _print(
     if release.parameters.taxonomy is not None:
         console.print("The release has zones: every visit, raw or released, is told by its zone.")
     console.print("The page is", style="bold", end=" ")
-    console.print(str(page), markup=False, highlight=False)
+    console.print(Copied(page), markup=False, highlight=False)
 
 
 def _print_intervals(held: "Held | None") -> None:

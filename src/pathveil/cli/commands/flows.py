@@ -74,7 +74,8 @@ def flows(
         numbers={0, 3, 4},
     )
     if release.error_table is not None:
-        print_note(rule_words(left_out, [one.count for one in found], "flows"))
+        counts = [one.count for one in found]
+        print_note(rule_words(left_out, counts, "flows", release.parameters.purpose))
     print_note(release.counted)
 
 

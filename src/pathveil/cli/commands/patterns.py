@@ -79,4 +79,5 @@ def patterns(
         numbers={0, 2, 3},
     )
     if release.error_table is not None and between is None:
-        print_note(rule_words(left_out, [one.support for one in found], "patterns"))
+        supports = [one.support for one in found]
+        print_note(rule_words(left_out, supports, "patterns", release.parameters.purpose))

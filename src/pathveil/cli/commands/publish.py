@@ -235,21 +235,24 @@ def _is_agreed(request: "Request", account: "Account") -> bool:
     parameters = request.parameters
     account.check_affords(budget, parameters.delta, parameters.whole_rho, request.protect)
     checked = request.checked()
-    if not _asked("Rehearse first, for nothing: read the data and see what is dropped? [Y/n] "):
+    if not _asked("Rehearse first, for nothing: read the data and see what is dropped?"):
         return True
-    dry_run_of(checked, Terminal())
+    looked = Terminal()
+    dry_run_of(checked, looked)
     cost = f", and charge ε = {budget} to {account.name!r}"
-    return _asked(f"Publish it{'' if isinstance(account, Resumption) else cost}? [Y/n] ")
+    question = f"Publish it{'' if isinstance(account, Resumption) else cost}?"
+    return _asked(question, default=not looked.found_nothing)
 
 
-def _asked(question: str) -> bool:
-    """Whether the answer is yes, or nothing; an end of the input is no."""
+def _asked(question: str, *, default: bool = True) -> bool:
+    """Whether the answer is yes; nothing is the default, and an end of the input is no."""
     import sys
 
-    sys.stderr.write(question)
+    sys.stderr.write(f"{question} {'[Y/n]' if default else '[y/N]'} ")
     sys.stderr.flush()
     answer = sys.stdin.readline()
-    return bool(answer) and answer.strip().casefold() in ("", "y", "yes", "j", "ja")
+    words = answer.strip().casefold()
+    return bool(answer) and (words in ("y", "yes", "j", "ja") or (default and not words))
 
 
 def _say_choices(request: "Request") -> None:

@@ -57,7 +57,7 @@ def registry(
     Example: `pathveil registry release --name "City taps" --curator "City Transit"
     --intended-use "Planning" --region "Our city" --date 2026-03-01 --author "A. Curator"`
     """
-    from pathveil.cli.console import print_json, stdout_console
+    from pathveil.cli.console import Copied, print_json, stdout_console
     from pathveil.cli.options.signing import aftermath_words, ledger_facts
     from pathveil.promise.registry_entry import Publisher, registry_entry, yaml_text
     from pathveil.release.bundle import verify_bundle
@@ -80,4 +80,6 @@ def registry(
     if json:
         print_json(entry)
         return
-    stdout_console().print(yaml_text(entry), end="", markup=False, highlight=False, soft_wrap=True)
+    stdout_console().print(
+        Copied(yaml_text(entry)), end="", markup=False, highlight=False, soft_wrap=True
+    )

@@ -191,7 +191,7 @@ def _command() -> str:
 def _print(result: "Reproduction", *, json: bool) -> None:
     from dataclasses import asdict
 
-    from pathveil.cli.console import print_json, print_table, stdout_console
+    from pathveil.cli.console import Copied, print_json, print_table, stdout_console
     from pathveil.trials.evaluation.internal import NOTICE, stamped
 
     if json:
@@ -216,4 +216,4 @@ def _print(result: "Reproduction", *, json: bool) -> None:
         numbers=set(),
     )
     console.print("The page is", style="bold", end=" ")
-    console.print(str(result.page), markup=False, highlight=False)
+    console.print(Copied(result.page), markup=False, highlight=False)

@@ -147,8 +147,10 @@ def _tell(
     columns = report.columns
     named = (("trajectory", columns.trajectory), ("order", columns.order))
     others = "".join(f"{role} {name!r}, " for role, name in named if name is not None)
+    own = "; no order column: that of the rows, or of a list, counts"
+    unordered = own if columns.order is None else ""
     console.print(
-        f"Columns: unit {columns.unit!r}, {others}{_where(columns)}.",
+        f"Columns: unit {columns.unit!r}, {others}{_where(columns)}{unordered}.",
         highlight=False,
         markup=False,
     )

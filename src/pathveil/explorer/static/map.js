@@ -7,6 +7,7 @@ const NEAR = 26; // pixels within which a click means a location
 const MOST_ZOOM = 64;
 const PIN = 12; // radius of the spot of a chosen location
 const NAMED = 12; // locations whose names are written on it, at most
+const LETTERS = 28; // of such a name, at most
 
 /**
  * A map of `data`, the answer of /api/map.
@@ -129,7 +130,7 @@ export function map(data, { onpick, what, hint = "" }) {
     largestFirst ??= data.labels.map((_, i) => i).filter((i) => look(i)[0] > 0).sort((a, b) => look(b)[0] - look(a)[0]);
     for (const i of largestFirst.slice(0, 200)) {
       const [x, y] = at(i);
-      const name = (data.names[i] || data.labels[i]).slice(0, 28);
+      const name = shortened(data.names[i] || data.labels[i]);
       const wide = pen.measureText(name).width;
       const beside = Math.max(largest * Math.sqrt(look(i)[0]), chosen.includes(data.labels[i]) ? PIN : 0) + 3;
       if (x < 0 || x > size.width || y < 8 || y > size.height - 8) continue;
@@ -297,6 +298,11 @@ export function map(data, { onpick, what, hint = "" }) {
       draw();
     },
   };
+}
+
+function shortened(name) {
+  const letters = [...name];
+  return letters.length > LETTERS ? `${letters.slice(0, LETTERS - 1).join("").trimEnd()}…` : name;
 }
 
 /** Places in the plane: true to shape in the middle of the map, north up. */
