@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from pathveil.errors import UniverseError
@@ -97,6 +95,10 @@ def read_lines(feed: Path, codes: Mapping[str, int]) -> Lines | None:
 
 def _rides(content: bytes, feed: Path, codes: Mapping[str, int]) -> list[NDArray[np.int64]]:
     """Each sequence of stops once: most vehicles of a line call at the same ones."""
+    # Here, because `pathveil plan` asks what a line is, and loads nothing heavy.
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
     texts = pa_csv.ConvertOptions(
         column_types=dict.fromkeys(_CALLS, pa.string()), include_columns=list(_CALLS)
     )
