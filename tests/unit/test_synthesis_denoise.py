@@ -5,9 +5,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from pathveil import simulate_week
 from pathveil.core.noise import Laplace
 from pathveil.statistics.denoise import FLAT_AFTER, posterior, sparse_estimates
-from pathveil.statistics.shapes import PLAIN_MEDIAN
+from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.shapes import (
+    DISTINCT_BINS,
+    LENGTH_BINS,
+    PLAIN_MEDIAN,
+    SHAPE_CELLS,
+    SHAPES,
+)
+from pathveil.statistics.statistic import Known, Rows, Scope
 
 # All draws are seeded: a test that passes once passes always.
 SCALE = 10.0
@@ -122,3 +131,29 @@ def test_any_scale(scale):
         assert np.isfinite(estimates.value).all()
         assert (estimates.value >= 0).all()
         assert np.isfinite(estimates.variance).all()
+
+
+def test_noise_among_the_shapes_is_not_taken_for_people_who_go_everywhere():
+    """Of 10,000 riders some are long on their way; that does not make them visit all stops."""
+    stops, noise = 20, Laplace(Fraction(1, 20))  # of twice the scale
+    week = simulate_week(10_000, stops, seed=3)
+    true = np.bincount(
+        SHAPES.cell(Rows(week.offsets, week.codes, stops), Scope(stops)), minlength=SHAPE_CELLS
+    )
+    many, found = true.reshape(LENGTH_BINS, DISTINCT_BINS)[:, 12:].sum(), []
+    for seed in range(12):
+        noisy = true + 2 * laplace(SHAPE_CELLS, seed)
+        table = NoisyTable(np.arange(SHAPE_CELLS), noisy, SHAPE_CELLS, noise)
+        found.append(SHAPES.denoise(table, Scope(stops), Known()).value[:, 12:].sum())
+    assert max(found) < 50 + many
+    assert np.mean(found) < 2 * many
+
+
+def test_people_who_go_everywhere_are_seen_if_they_stand_out():
+    true = np.zeros((LENGTH_BINS, DISTINCT_BINS), dtype=np.int64)
+    true[18:22, 12:] = 300  # long trips to many locations, and nobody else
+    noisy = true.ravel() + 2 * laplace(SHAPE_CELLS, 5)
+    table = NoisyTable(np.arange(SHAPE_CELLS), noisy, SHAPE_CELLS, Laplace(Fraction(1, 20)))
+    found = SHAPES.denoise(table, Scope(500), Known())
+    assert found.value[18:22, 12:] == pytest.approx(300, abs=120)
+    assert found.value.sum() == pytest.approx(true.sum(), rel=0.1)

@@ -5,6 +5,7 @@ to a doubling; distinct locations 1 to 12, then 13–16, 17–24 and more.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,14 @@ from numpy.typing import NDArray
 from pathveil.statistics.constants import (
     CERTAIN_SCALES,
     DOUBT_AFTER_A_GAP,
-    DOUBT_OF_LENGTHS,
+    DOUBT_OF_SHAPES,
     LENGTHS_ALIKE,
 )
 from pathveil.statistics.denoise import Estimates, posterior, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import FIRST_LOOK, Known, OneCell, Rows, Scope, Statistic, Visit
+
+Block: TypeAlias = tuple[slice, slice]  # some bins of lengths, and some of distinct locations
 
 FIRST_LENGTHS, LENGTH_BINS = 16, 40
 # The longest length of each bin but the last, which is open-ended.
@@ -31,6 +34,7 @@ LENGTH_ENDS = np.unique(
 )
 DISTINCT_ENDS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 24], dtype=np.int64)
 DISTINCT_BINS = len(DISTINCT_ENDS) + 1
+SINGLE_NUMBERS = 12  # of distinct locations that have a bin of their own
 # What a bin of distinct locations stands for.
 DISTINCT_VALUES = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 20, 32], dtype=np.float64)
 SHAPE_CELLS = LENGTH_BINS * DISTINCT_BINS
@@ -69,29 +73,28 @@ class Shapes(OneCell):
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """Shapes that can occur, shape (LENGTH_BINS, DISTINCT_BINS); the others are empty.
 
-        Those of similar length are denoised by themselves. Most shapes of short trajectories occur
-        and hardly any of very long ones: what is a count among the former is noise among the
-        latter, and a trajectory of 300 visits that nobody made spoils more than fifty of 3. Lengths
-        that noise alone explains nearly as well are taken not to occur. If that holds of all, and
-        yet there are trajectories (`Known.has_trajectories`), they are taken for short ones.
+        Those of similar length are denoised by themselves, and of these such as visit more than
+        twelve locations. Most shapes of short trajectories occur and hardly any of very long ones,
+        or of such as go everywhere: what is a count among the former is noise among the latter,
+        and one trajectory of 300 visits, or to all of twenty stops, that nobody made spoils more
+        than fifty of 3. Shapes that noise alone explains nearly as well are taken not to occur.
+        If that holds of all, and yet there are trajectories (`Known.has_trajectories`), they are
+        taken for short ones.
         """
         bins = (LENGTH_BINS, DISTINCT_BINS)
         counts, possible = table.counts.reshape(bins), possible_shapes(scope.universe_size)
         value, variance = np.zeros(bins), np.ones(bins)
-        ranges = [
-            slice(first, first + LENGTHS_ALIKE) for first in range(0, LENGTH_BINS, LENGTHS_ALIKE)
-        ]
-        doubt = DOUBT_OF_LENGTHS
-        for rows in ranges:
-            cells = possible[rows]
+        for block, nearest in _blocks():
+            cells = possible[block]
+            # Who is much longer than everybody else, or goes to many more, is more likely noise.
+            is_near = not nearest or any(value[near].any() for near in nearest)
+            doubt = DOUBT_OF_SHAPES if is_near else DOUBT_AFTER_A_GAP
             found = sparse_estimates(
-                counts[rows][cells], table.noise, floor=PLAIN_MEDIAN, doubt=doubt
+                counts[block][cells], table.noise, floor=PLAIN_MEDIAN, doubt=doubt
             )
-            value[rows][cells], variance[rows][cells] = found.value, found.variance
-            # Who is much longer than everybody else is more likely noise.
-            doubt = DOUBT_OF_LENGTHS if found.value.any() else DOUBT_AFTER_A_GAP
+            value[block][cells], variance[block][cells] = found.value, found.variance
         if known.has_trajectories and not value.any():
-            short = ranges[0]
+            short = slice(LENGTHS_ALIKE)
             likely = posterior(counts[short][possible[short]], table.noise)
             value[short][possible[short]] = np.maximum(likely.mean, LEAST_MEAN)
             variance[short][possible[short]] = likely.variance
@@ -121,6 +124,17 @@ class Lengths(OneCell):
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """That of the shape."""
         return (cell // DISTINCT_BINS for cell in SHAPES.oracle(visits, scope, cap))
+
+
+def _blocks() -> Iterator[tuple[Block, list[Block]]]:
+    """Shapes that are alike, and the blocks of those that are next shorter or visit next fewer."""
+    lengths = [slice(i, i + LENGTHS_ALIKE) for i in range(0, LENGTH_BINS, LENGTHS_ALIKE)]
+    distinct = [slice(SINGLE_NUMBERS), slice(SINGLE_NUMBERS, DISTINCT_BINS)]
+    for i, length in enumerate(lengths):
+        for j, different in enumerate(distinct):
+            shorter = [(lengths[i - 1], different)] if i else []
+            fewer = [(length, distinct[j - 1])] if j else []
+            yield (length, different), shorter + fewer
 
 
 def length_bins(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
