@@ -39,13 +39,13 @@ STORED = {
     "calibrated, trips": ({"method": "calibrated", **TRIPS}, "e0f40316d3f760f745e82f0d"),
     "calibrated, many cells": (
         {"method": "calibrated", "epsilon": "60"},
-        "dd2216c9a417b7288afabedd",
+        "4052b7a9aa2ba7ed70d07777",
     ),
-    "calibrated, with times": ({"method": "calibrated", **FINE_TIMES}, "3da0e4aa1ccddcec02bb8299"),
+    "calibrated, with times": ({"method": "calibrated", **FINE_TIMES}, "6b8f46c25c328fb8107b1416"),
     "calibrated, height chosen": ({"method": "calibrated", **AUTO}, "66eec15af52c3af5285d2514"),
     "calibrated, labels discovered": (
         {"method": "calibrated", **DISCOVER},
-        "894be8d86f31a12cad194039",
+        "d8124350ef593a75d354bf59",
     ),
 }
 # The synthesis of `calibrated` computes with floats. A processor whose exponentials differ in the
