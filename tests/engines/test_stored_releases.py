@@ -39,13 +39,13 @@ STORED = {
     "calibrated, trips": ({"method": "calibrated", **TRIPS}, "e0f40316d3f760f745e82f0d"),
     "calibrated, many cells": (
         {"method": "calibrated", "epsilon": "60"},
-        "974f32ae2050c3575e201d6a",
+        "5c4a10d3c8f3d79cad2ef21a",
     ),
-    "calibrated, with times": ({"method": "calibrated", **FINE_TIMES}, "f814592c4c3d10cc5058053e"),
+    "calibrated, with times": ({"method": "calibrated", **FINE_TIMES}, "ba7af073428af2ff04535161"),
     "calibrated, height chosen": ({"method": "calibrated", **AUTO}, "c5d0b676b49ed4f16d8dbece"),
     "calibrated, labels discovered": (
         {"method": "calibrated", **DISCOVER},
-        "565eeb8f62ee0c983310c17d",
+        "390ef645d6a626b897cc975d",
     ),
 }
 # The synthesis of `calibrated` computes with floats. A processor whose exponentials differ in the

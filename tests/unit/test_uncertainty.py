@@ -2,20 +2,29 @@
 
 import json
 import pickle
+from collections import Counter
 from fractions import Fraction
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.multisets import coded_multiset
 
+from pathveil import Release, TrajectoryDatabase, Universe, publish
 from pathveil.cli.intervals import rule_words
 from pathveil.core.error_table import LEVELS, WITH_UNNAMED, ErrorTable, Estimate, marks_of
 from pathveil.core.noise import Laplace
 from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
 from pathveil.methods.calibrated.uncertainty.error_model import TableRows, _repeated_moves, tabulate
+from pathveil.methods.calibrated.uncertainty.measured import worst_draws
 from pathveil.methods.calibrated.uncertainty.misfit import Misfit, Prediction
 from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior
 from pathveil.methods.calibrated.uncertainty.sample import Sample, visitors
+from pathveil.release.answering import Answering
 from pathveil.statistics.noisy_table import NoisyTable
 
 
@@ -84,6 +93,12 @@ class TestErrorTable:
 
     def test_beyond_the_last_row_in_proportion(self):
         assert ask(1, 1000) == (800, 1300)
+
+    def test_below_the_first_row_as_far_off_as_there(self):
+        found = table([(1, 100, 80, 130), (1, 1000, 900, 1100)])
+        one = np.ones(2, np.int64)
+        low, high = found.intervals(one, np.array([60, 10]), one > 0)
+        assert (low.tolist(), high.tolist()) == ([40, 0], [90, 40])
 
     def test_unnamed_places(self):
         assert ask(2, 0, named=False) == (0, 7)
@@ -269,3 +284,91 @@ def test_moves_that_are_made_again_are_told_by_the_released_trajectories():
         np.array([0, 4, 6]), np.array([0, 1, 0, 1, 2, 0], dtype=np.int32), np.array([2, 1])
     )
     assert _repeated_moves(paths, 3) == pytest.approx(np.log(7 / 5))
+
+
+def few_stops(seed: int, people: int = 3000) -> list[list[str]]:
+    """Eight stops, eight large flows, some others; half of all stop somewhere between."""
+    draw = seeded(seed)
+    large = np.array([(0, 1), (1, 0), (2, 0), (0, 2), (3, 1), (1, 3), (4, 0), (0, 5)])
+    ends = np.where(draw.random((people, 1)) < 0.9, large[draw.integers(0, 8, people)], 0)
+    other = ends.sum(axis=1) == 0
+    ends[other] = draw.integers(0, 8, (int(other.sum()), 2))
+    middle = draw.integers(0, 16, people)
+    return [
+        [f"S{stop}" for stop in (first, *([between] if between < 8 else []), last)]
+        for (first, last), between in zip(ends.tolist(), middle.tolist(), strict=True)
+    ]
+
+
+@cache
+def release_of(epsilon: str, seed: int) -> Release:
+    stops = Universe([f"S{i}" for i in range(8)])
+    database = TrajectoryDatabase.from_sequences(few_stops(seed), stops)
+    return publish(database, epsilon=epsilon, purpose="flows", generator=seeded(seed))
+
+
+class TestFewStops:
+    """Seeded, so they fail always or never."""
+
+    @pytest.mark.parametrize(("epsilon", "seed"), [("1", 1), ("1", 2), ("4", 3)])
+    def test_flows_are_told_by_the_table_of_trips(self, epsilon, seed):
+        true = Counter((row[0], row[-1]) for row in few_stops(seed))
+        flows = release_of(epsilon, seed).flows("origin-destination")
+        assert {flow.count.mark for flow in flows[:8]} <= {"reliable", "rough"}
+        assert not any(flow.count.is_bound for flow in flows)
+        held = [
+            flow.count.low <= true[flow.origin, flow.destination] <= flow.count.high
+            for flow in flows
+        ]
+        assert np.mean(held) >= 0.88
+
+    def test_no_count_of_trajectories_exceeds_all_of_them(self):
+        release = release_of("1", 1)
+        most = release.count([], level=0.95).high
+        stops = release.universe.labels
+        for level in (0.5, 0.9, 0.95):
+            answers = [
+                *(release.count([stop], level=level) for stop in stops),
+                *(release.count(pair, level=level) for pair in pairwise(stops)),
+                *(release.count_ordered(pair, level=level) for pair in pairwise(stops)),
+                *(release.count_prefix([stop], level=level) for stop in stops),
+            ]
+            assert max(answer.high for answer in answers) <= most
+
+    def test_large_stops_lie_within_their_intervals(self):
+        release = release_of("1", 1)
+        counts = [release.count([stop]) for stop in release.universe.labels]
+        large = [count for count in counts if count > 300]
+        assert [(c.low, int(c), c.high) for c in large if not c.low < c < c.high] == []
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=12),
+    st.integers(1, 500),
+)
+def test_no_interval_is_above_the_number_of_trajectories(bounds, total):
+    """Whatever the table says of single locations, and of several."""
+    rows = [(0, total, max(total - 5, 0), total + 5)]
+    for many in (1, 2, 3):
+        sizes = sorted({estimate for estimate, _ in bounds})
+        extras = (extra for _, extra in bounds)
+        rows += [
+            (many, each, each // 2, each + more) for each, more in zip(sizes, extras, strict=False)
+        ]
+    released = coded_multiset(Universe(["A", "B", "C"]), [[0, 1]], [total])
+    answering = Answering(table(rows), released)
+    for query in ([0], [0, 1], [0, 1, 2]):
+        for kind in ("any", "trip", "ordered", "prefix"):
+            answers = answering.asked(kind, [query], np.array([min(total, 7)]))
+            assert answers.high[0] <= total + 5
+    assert answering.lengths(np.array([total])).high[0] <= total + 5
+
+
+def test_residuals_and_noise_are_taken_to_be_large_together():
+    released = np.full(100, 500.0)
+    noisy = NoisyTable(np.arange(100), 500 + np.arange(-50, 50), 100, Laplace(Fraction(1, 4)))
+    ((size, true),) = worst_draws(released, noisy, seeded(1))
+    assert size == 500
+    ends = np.quantile(true, (0.025, 0.975)) - 500
+    alone = 4 * np.log(20)  # of the noise: e^(−x/4)/2 = 2.5%
+    assert ends == pytest.approx([-47.5 - alone, 47.5 + alone], abs=3)

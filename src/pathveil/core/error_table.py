@@ -134,7 +134,8 @@ class Answers:
 # The table is small, travels with the release, and is all that is needed to give intervals: rows
 # (kind, number of locations asked for, estimate, level) → (low, high). Between two estimates of the
 # table the bounds are interpolated on a logarithmic scale; beyond the last one they grow in
-# proportion. Of a kind without rows nothing is known but the bound that needs no model.
+# proportion, and below the first one they are as far away as there. Of a kind without rows nothing
+# is known but the bound that needs no model.
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,11 +282,11 @@ class ErrorTable:
         grid, position = np.log1p(self.estimate[block]), np.log1p(estimates)
         # Beyond the end of the table the relative error stays what it is there.
         beyond = np.maximum(estimates / max(float(self.estimate[block][-1]), 1.0), 1.0)
+        # Before its beginning the error itself does.
+        before = np.maximum(float(self.estimate[block][0]) - estimates, 0.0)
         curves = (self.bounds[block, column, 0], self.bounds[block, column, 1], self.best[block])
-        return [
-            np.round(np.expm1(np.interp(position, grid, np.log1p(curve))) * beyond, 6)
-            for curve in curves
-        ]
+        found = [np.expm1(np.interp(position, grid, np.log1p(curve))) for curve in curves]
+        return [np.round(np.maximum(curve * beyond - before, 0.0), 6) for curve in found]
 
 
 def _column(level: float) -> int:

@@ -2,7 +2,7 @@
 
 Where the table says nothing about a kind of question, the interval is a bound that needs no model:
 from nobody to as many as may visit the rarest of the locations asked for (by its 95% interval). No
-answer exceeds that bound in any case.
+answer exceeds that bound in any case, and no count of trajectories exceeds as many as there may be.
 """
 
 from collections.abc import Sequence
@@ -65,10 +65,19 @@ class Answering:
         return visits(self.paths).counts
 
     @cached_property
+    def _most_trajectories(self) -> int:
+        """As many trajectories may there be; a table that does not tell excludes nothing."""
+        if not self.table.tells(ANY, 0):
+            return len(self._visits) << 40
+        none, released = np.zeros(1, dtype=np.int64), self.paths.paths().weights.sum(keepdims=True)
+        return int(self.table.intervals(none, released, none == 0, BOUND_LEVEL)[1][0])
+
+    @cached_property
     def _most_visitors(self) -> NDArray[np.int64]:
         """int64, shape (|L|,); as many trajectories may visit each location."""
         ones = np.ones(len(self._visits), dtype=np.int64)
-        return self.table.intervals(ones, self._visits, ones > 0, BOUND_LEVEL)[1]
+        high = self.table.intervals(ones, self._visits, ones > 0, BOUND_LEVEL)[1]
+        return np.minimum(high, self._most_trajectories)
 
     @cached_property
     def _most_visits(self) -> NDArray[np.int64]:
@@ -91,7 +100,7 @@ class Answering:
         many = [len(one) for one in (sets if kind == ANY else queries)]
         named = [all(self._visits[code] > 0 for code in one) for one in sets]
         most = [
-            min((int(self._most_visitors[code]) for code in one), default=len(self._visits) << 40)
+            min((int(self._most_visitors[code]) for code in one), default=self._most_trajectories)
             for one in sets
         ]
         columns = (np.array(many, np.int64), counts, np.array(named, np.bool_))
@@ -107,8 +116,8 @@ class Answering:
     def lengths(self, counts: NDArray[np.int64], level: float = USUAL_LEVEL) -> Answers:
         """Answers to how many trajectories have some length."""
         ones = np.ones(len(counts), dtype=np.int64)
-        total = int(self.paths.paths().weights.sum())
-        return self.table.answers(LENGTH, ones, counts, ones > 0, ones * total, level)
+        most = ones * self._most_trajectories
+        return self.table.answers(LENGTH, ones, counts, ones > 0, most, level)
 
     def slots(self, counts: NDArray[np.int64], level: float = USUAL_LEVEL) -> Answers:
         """Answers to how many visits there are in some slot of time."""

@@ -9,8 +9,9 @@ What an answer about one location may be off by has three sources, each read fro
   by how much says how little is known.
 
 Answers about several locations are compared with questions that nothing was fitted to
-(`validated`). Where too few of these stand out of the noise, the table says nothing, and whoever
-asks is given a bound that needs no model. **Long trajectories** that the noise on the shapes hides
+(`validated`), trips with the noisy table of all trips where that tells more (`measured`). Where too
+few questions stand out of the noise, the table says nothing, and whoever asks is given a bound that
+needs no model. **Long trajectories** that the noise on the shapes hides
 visit nearly everything, which matters for many locations where the universe is small.
 """
 
@@ -36,10 +37,12 @@ from pathveil.core.error_table import (
 )
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import take_rows
+from pathveil.methods.calibrated.uncertainty.measured import HALF, released_trips, worst_draws
 from pathveil.methods.calibrated.uncertainty.misfit import Misfit, deviation
 from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior, simulated
 from pathveil.methods.calibrated.uncertainty.sample import (
     Evidence,
+    most_beyond,
     predict_visits,
     visitors,
     visits_within,
@@ -72,6 +75,7 @@ from pathveil.statistics.shapes import (
 )
 from pathveil.statistics.slots import SLOTS
 from pathveil.statistics.total import TOTAL
+from pathveil.statistics.trips import TRIPS
 from pathveil.statistics.visits import VISITS
 
 # Two guesses g, g' at a logarithm predict a third to within |g − g'|·√(1/2)·√(1 + 1/2).
@@ -294,7 +298,10 @@ def _beyond_the_cap(
     # the middle of their intervals.
     logs = spread * draw.standard_normal(within.shape)
     near = np.maximum(1.0 + logs, 0.0)
-    result: NDArray[np.float64] = beyond * np.where(spread < EVEN_SPREAD, near, np.exp(logs))
+    drawn = beyond * np.where(spread < EVEN_SPREAD, near, np.exp(logs))
+    result: NDArray[np.float64] = np.minimum(
+        drawn, most_beyond(sample, measurements, plan[VISITS].cap)
+    )
     return result
 
 
@@ -372,6 +379,33 @@ def validated_rows(
     return rows
 
 
+def with_measured_trips(
+    parts: list[TableRows], evidence: Evidence, released: Paths, draw: np.random.Generator
+) -> list[TableRows]:
+    """Trips by the table of all trips, if no questions tell them or its intervals are shorter.
+
+    Shorter on average over the released flows: one choice for all, so that intervals are not short
+    just where noise makes them so.
+    """
+    counts = released_trips(evidence.measurements, released)
+    if counts is None:
+        return parts
+    draws = worst_draws(counts, evidence.measurements[TRIPS], draw)
+    measured = TableRows.of(2, draws, kind=TRIP, is_asked=True, tail=HALF)
+    asked = counts[counts > 0].astype(np.int64)
+    by_questions = [part for part in parts if part.kind == TRIP]
+    if by_questions and _length(by_questions, asked) <= _length([measured], asked):
+        return parts
+    return [*(part for part in parts if part.kind != TRIP), measured]
+
+
+def _length(trips: Sequence[TableRows], asked: NDArray[np.int64]) -> int:
+    """Of the usual intervals of such answers, together."""
+    two = np.full(len(asked), 2, dtype=np.int64)
+    low, high = tabulate(trips).intervals(two, asked, two > 0, kind=TRIP)
+    return int((high - low).sum())
+
+
 def _repeated_moves(released: Paths, size: int) -> float:
     """The logarithm of how often a move is made by who makes it at all.
 
@@ -443,15 +477,14 @@ class ErrorModel:
         """
         draw = deepcopy(self.draw)
         found = validated(self.evidence, released)
-        return tabulate(
-            [
-                self._all_trajectories(released, draw),
-                *single_location_rows(self.evidence, released, draw),
-                *([] if found is None else validated_rows(found, self.evidence, released, draw)),
-                self._lengths(released, draw),
-                *([] if self.slots is None else [slot_rows(self.evidence, self.slots, draw)]),
-            ]
-        )
+        parts = [
+            self._all_trajectories(released, draw),
+            *single_location_rows(self.evidence, released, draw),
+            *([] if found is None else validated_rows(found, self.evidence, released, draw)),
+            self._lengths(released, draw),
+            *([] if self.slots is None else [slot_rows(self.evidence, self.slots, draw)]),
+        ]
+        return tabulate(with_measured_trips(parts, self.evidence, released, draw))
 
     def _lengths(self, released: Paths, draw: np.random.Generator) -> TableRows:
         """How many trajectories have a length: the sum of its shapes, each with its noise."""

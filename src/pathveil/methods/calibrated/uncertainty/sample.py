@@ -11,8 +11,11 @@ from pathveil.methods.calibrated.synthesis.canonical import take_rows
 from pathveil.methods.calibrated.synthesis.complete import rounded_weights
 from pathveil.methods.calibrated.uncertainty.misfit import Prediction
 from pathveil.statistics.constants import ERROR_SAMPLE
+from pathveil.statistics.denoise import posterior
+from pathveil.statistics.first_visits import distinct_visits
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.shapes import DISTINCT_VALUES, SHAPES, possible_shapes
 from pathveil.statistics.visits import VISITS, visit_cells
 
 
@@ -86,6 +89,24 @@ def visits_within(
     """The trajectories that visit each candidate within the cap, float64, shape (size,)."""
     rows, cells = visit_cells(sample.paths.offsets, sample.paths.codes, size, plan[VISITS].cap)
     return np.bincount(cells, weights[rows], size).astype(np.float64)
+
+
+def most_beyond(sample: Sample, measurements: Measurements, cap: int) -> float:
+    """No location has more first visits after the cap than so many trajectories.
+
+    Each of them visits more locations than the cap. How many there are the noisy shapes tell: two
+    deviations more are allowed for. Unnamed locations can't be told apart, so every visit to one
+    may be to another.
+    """
+    paths, count = sample.paths, len(measurements.candidates)
+    distinct = np.diff(distinct_visits(paths.offsets, paths.codes, count)[0])
+    unnamed = np.add.reduceat(np.append(paths.codes >= count, 0), paths.offsets[:-1])
+    distinct = distinct + np.where(paths.lengths > 0, unnamed, 0)
+    table = measurements[SHAPES]
+    possible = possible_shapes(measurements.universe_size) & (cap < DISTINCT_VALUES)
+    counts = table.counts.reshape(possible.shape)[possible]
+    deviation = float(np.sqrt(posterior(counts, table.noise).variance.sum()))
+    return float(sample.after[distinct > cap].sum()) + 2.0 * deviation
 
 
 @njit(cache=True, nogil=True)
