@@ -5,6 +5,7 @@ import re
 import time
 from contextlib import ExitStack
 
+import numpy as np
 import pytest
 from tests.browser.exploring import DESK, PHONE, exploring
 from tests.explorer import releases
@@ -725,13 +726,15 @@ def test_patterns_are_told_by_the_hour(city, bundles):
 
 
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-def test_differences_are_on_the_map_and_noise_is_faint(browser, address, viewport, axe):
+def test_differences_are_on_the_map_and_noise_is_faint(browser, address, bundles, viewport, axe):
+    # By chance of the noise, some of the 13 stops may have as many visits in both.
+    visited = [pv.visits(pv.read_release(bundles(name))).counts for name in ("week", "later")]
     with exploring(browser, address("week", "later"), viewport) as two:
         page = two.open("compare")
         assert "Differences on the map" in page.locator("h2").all_inner_texts()
         told = page.locator("[aria-label='Map of differences'] > p").inner_text()
         sure, every = map(int, re.search(r"(\d+) of (\d+) differences", told).groups())
-        assert 0 <= sure <= every == 13
+        assert 0 <= sure <= every == np.count_nonzero(visited[0] != visited[1])
         assert page.locator(".map canvas").is_visible()
         assert clipped(page) == []
         assert two.problems(axe) == []
