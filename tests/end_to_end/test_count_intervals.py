@@ -1,11 +1,15 @@
 """`pathveil count` tells how far the answer may be off."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from pathveil import TrajectoryDatabase, publish, simulate_week
+from pathveil import TimeGrid, TrajectoryDatabase, Universe, publish, read_release, simulate_week
+from pathveil.analysis.patterns import Pattern
+from pathveil.cli import summary
+from pathveil.core.error_table import Estimate
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +81,51 @@ def test_tables_tell_names_beside_labels(bundles, pathveil, monkeypatch):
     for command in (("patterns", "-k", "3", "--min-length", "2"), ("flows", "-k", "3")):
         told = pathveil(command[0], folder / "full", *command[1:]).out
         assert re.search(r"Central \(S\d+\)", told), told
+
+
+def test_what_publish_ends_with_is_what_patterns_shows(bundles, pathveil, capfd):
+    """No figure without a mark, none that noise explains; if none is left, the busiest stops."""
+    folder, _ = bundles
+    release = read_release(folder / "calibrated")
+    few = pathveil("patterns", folder / "calibrated", "-k", 5, "--min-length", 2, "--json").json()
+    title, shown, of = summary.largest(release)
+    assert (title == summary.JOURNEYS) == bool(few["patterns"])
+    assert of == few["left_out"] + len(few["patterns"])
+    assert all(one.support.mark in ("reliable", "rough") for one in shown)
+    summary.print_summary(release, folder, json=False)
+    said = " ".join(capfd.readouterr().out.split())
+    assert "90% interval" in said
+    assert "Marks: reliable" in said
+    told = f"None of the {of} most frequent journeys"
+    assert (told in said) == (title == summary.BUSIEST)
+    assert "90% interval" not in _summary_of(folder / "full", capfd)
+
+
+def test_if_no_journey_can_be_told_the_busiest_stops_are_shown():
+    def mined(_, **how):
+        mark = "noise" if how.get("min_length") == 2 else "reliable"
+        support = Estimate(9, 8, 10, 0.9, mark=mark)
+        return [Pattern(("a", "b")[: how.get("min_length", 1)], support)]
+
+    title, shown, of = summary.largest(SimpleNamespace(top_patterns=mined))
+    assert (title, [one.locations for one in shown], of) == (summary.BUSIEST, [("a",)], 1)
+
+
+def _summary_of(folder, capfd):
+    summary.print_summary(read_release(folder), folder, json=False)
+    return capfd.readouterr().out
+
+
+def test_patterns_of_some_hours_have_bounds(tmp_path, pathveil):
+    """Nothing tells how far a part of a day is off: no figure is shown without a mark."""
+    universe, grid = Universe(["a", "b", "c"]), TimeGrid.parse("1h")
+    codes = np.tile([8 * 3 + 0, 9 * 3 + 1], 900)  # a at 8, b at 9
+    database = TrajectoryDatabase.from_arrays(
+        np.arange(0, len(codes) + 1, 2), codes, universe, time_grid=grid
+    )
+    publish(database, epsilon="1").write(tmp_path / "timed")
+    asked = ("patterns", tmp_path / "timed", "--between", "07:00-12:00", "-k", 2)
+    shown, everything = (pathveil(*asked, *how, "--json").json() for how in ([], ["--all"]))
+    assert (shown["patterns"], shown["left_out"]) == ([], 2)
+    assert all(row["bound_only"] and row["mark"] == "noise" for row in everything["patterns"])
+    assert "None of 2 can be told from noise" in " ".join(pathveil(*asked).out.split())

@@ -55,10 +55,10 @@ def test_a_timed_release_verifies_and_answers(timed, pathveil):
     )
     assert count("Mall", "--between", "07:00-10:00") < 20
     assert count("a@b") >= 0  # a label that holds an @
-    patterns = pathveil("patterns", timed, "--between", "16:00-19:00", "-k", "1", "--json").json()
+    afternoon = ("patterns", timed, "--between", "16:00-19:00", "-k", "1")
+    patterns = pathveil(*afternoon, "--json").json()
     assert patterns["patterns"][0]["locations"] == ["Mall"]
-    shown = pathveil("patterns", timed, "--between", "16:00-19:00", "-k", "1")
-    assert "16:00-19:00" in shown.out
+    assert "16:00-19:00" in pathveil(*afternoon).out
 
 
 def test_nothing_of_one_persons_times_is_left(timed, pathveil):

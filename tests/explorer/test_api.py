@@ -323,6 +323,7 @@ def test_two_releases_are_compared():
     assert sum(row["first"] for row in lengths) == len(one)
     assert sum(row["second"] for row in lengths) == len(other)
     assert caller.ask("/overview", release=2)["name"] == "release 2"
+    assert caller.ask("/overview")["title"] is None  # its publisher said nothing
 
 
 def test_locations_that_only_one_release_has_are_compared():
@@ -478,13 +479,18 @@ def test_flows_and_maps_and_patterns_of_some_hours_are_those_of_the_view():
         rows = caller.ask("/flows", kind=kind, during=window, limit=1000)["rows"]
         expected = counted(view).to_rows(release.universe, limit=1000)
         assert [(r["origin"], r["destination"], r["count"]) for r in rows] == expected
+        # Of some hours only a bound is known: no figure is shown without a mark.
+        assert all(r["low"] == 0 and r["count"] <= r["high"] for r in rows)
+        assert {r["mark"] for r in rows} == {"noise"}
         matrix = caller.ask("/flows/matrix", kind=kind, during=window, n=100)
+        assert {mark for row in matrix["marks"] for mark in row} == {"noise"}
         assert matrix["total"] == sum(count for *_, count in expected)
     found = caller.ask("/patterns", during=window, k=10, min_length=2)["rows"]
     expected = view.top_patterns(10, min_length=2, max_length=4, different=True)
     assert [(tuple(r["locations"]), r["count"]) for r in found] == [
         (p.locations, p.support) for p in expected
     ]
+    assert {r["mark"] for r in found} == {"noise"}
 
 
 def test_a_catchment_is_made_of_the_flows():
@@ -497,7 +503,7 @@ def test_a_catchment_is_made_of_the_flows():
     assert {r["label"]: r["came"] for r in told["rows"] if r["came"]} == came
     assert {r["label"]: r["went"] for r in told["rows"] if r["went"]} == went
     assert (told["came"], told["went"]) == (sum(came.values()), sum(went.values()))
-    # With the intervals of the same flows, which a window of time does not have.
+    # With the intervals of the same flows.
     fields = ("low", "high", "best", "mark")
     known = {(r["origin"], r["destination"]): [r[key] for key in fields] for r in every}
     for row in told["rows"]:

@@ -70,6 +70,22 @@ def test_flows_are_lines_on_a_map_or_else_a_matrix(placed, unplaced):
     assert "no coordinates" in json.dumps(matrix["title"])
 
 
+def test_moves_that_noise_explains_are_not_drawn():
+    """Of a small calibrated release hardly any move is known; the title says how many are not."""
+    week = pv.simulate_week(3000, 40, seed=4)
+    database = pv.TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
+    release = pv.publish(database, epsilon="1")
+    told = [flow for flow in release.flows() if flow.origin != flow.destination][:60]
+    known = {(one.origin, one.destination) for one in told if one.count.mark != "noise"}
+    assert len(known) < len(told)
+    chart = release.plot.flows(60)
+    drawn = {(row["origin"], row["destination"]) for row in rows(chart) if "origin" in row}
+    assert drawn <= known
+    assert f"{60 - len(known)} of 60 can't be told from noise" in json.dumps(
+        chart.to_dict()["title"]
+    )
+
+
 def test_places_without_coordinates_are_left_off_the_map():
     universe = pv.Universe(MARKUP, latitude=[45.0, 45.1, np.nan], longitude=[-73.0, -73.1, np.nan])
     chart = published(universe, [MARKUP] * 300).plot.flows()

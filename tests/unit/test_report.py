@@ -24,7 +24,13 @@ from pathveil.pages.first_screen import Visited, first_screen
 from pathveil.pages.icicle import HEIGHT, LEVELS, MOST_FIRST, THINNEST, draw_icicle
 from pathveil.pages.listings import length_rows, shortened
 from pathveil.pages.report import render_report
-from pathveil.pages.strongest_moves import WIDEST, draw_moves, moves_table, strongest_moves
+from pathveil.pages.strongest_moves import (
+    WIDEST,
+    draw_moves,
+    known_moves,
+    moves_table,
+    strongest_moves,
+)
 from pathveil.promise.certificate import Certificate, LedgerRecord
 from pathveil.promise.citation import cite
 from pathveil.release.bundle import verify_bundle
@@ -148,6 +154,23 @@ def test_without_coordinates_or_moves_there_is_no_map_of_moves():
     universe = pv.Universe(["a", "b"], latitude=[1, 2], longitude=[1, 2])
     still = Released([[0, 0], [1]], universe)
     assert draw_moves(still, strongest_moves(still, 5)) is None
+
+
+def test_moves_that_noise_explains_are_dimmed_counted_and_not_drawn():
+    week = pv.simulate_week(3000, 40, seed=4)
+    database = pv.TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
+    release = pv.publish(database, epsilon="1")
+    strongest = strongest_moves(release, 60)
+    table = moves_table(release, strongest)
+    noisy = [count for *_, count in table if count.mark == "noise"]
+    assert noisy
+    page = render_report(release, release.certificate)
+    section = page[page.index('id="moves"') : page.index('id="patterns"')]
+    assert section.count('<tr class="muted">') == len(noisy)
+    assert listings.noise_words(count for *_, count in table) in section
+    known = known_moves(release, strongest)
+    assert len(known.counts) < len(strongest.counts)
+    assert section.count("marker-end") <= len(known.counts)
 
 
 # Patterns
@@ -298,6 +321,10 @@ def test_the_first_screen_has_four_sentences_and_three_figures(is_empty):
     else:
         assert "The most visited location is Market (300)" in text
         assert "from Market to 2 (7)" in text
+        noisy = [(*moves[0][:2], Estimate(7, 0, 90, 0.9, mark="noise"))]
+        said = first_screen(certificate(), 500, None, rows, noisy).sentences[1]
+        assert "can't be told from noise" in said
+        assert "(7)" not in said
         assert "where 300 stands, the truth is 30 to 570 (90%)" in text
 
 

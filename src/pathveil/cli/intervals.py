@@ -67,12 +67,7 @@ def rule_words(left_out: int, answers: Sequence[int], purpose: str, made_for: st
         made_for: the one that this release was made for.
     """
     of = len(answers)
-    noise = (
-        f"{left_out:,} of {of:,} were left out because they can't be told from noise; --all shows "
-        "them. "
-        if left_out
-        else ""
-    )
+    noise = left_out_words(left_out, of, "; --all shows them")
     if left_out and left_out == of:
         noise = (
             f"None of {of:,} can be told from noise, so none is shown: too few people do each, or "
@@ -82,6 +77,15 @@ def rule_words(left_out: int, answers: Sequence[int], purpose: str, made_for: st
             f"{_at_most(answers[0])}"
         )
     return f"{noise}Marks: {RULE}."
+
+
+def left_out_words(left_out: int, of: int, how_to_see: str = "") -> str:
+    """How many rows of a table are not there, and why; nothing if all are."""
+    if not left_out:
+        return ""
+    return (
+        f"{left_out:,} of {of:,} were left out because they can't be told from noise{how_to_see}. "
+    )
 
 
 def _what_may_help(purpose: str, made_for: str) -> str:

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from pathveil.release.release import Release
 
 SHOWN_JOURNEYS = 5
+JOURNEYS = "Most frequent journeys between different locations"
+BUSIEST = "Busiest locations"
 
 WORDS = {
     "epsilon": "epsilon",
@@ -36,7 +38,6 @@ def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
     """Say what the release holds and where it is."""
     from pathveil.cli.console import (
         Copied,
-        called,
         print_json,
         print_table,
         stdout_console,
@@ -49,27 +50,58 @@ def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
         return
     known = {WORDS[key]: value for key, value in facts.items() if value is not None}
     print_table("What was published", ["", ""], [*known.items()], numbers={1})
-    found = journeys(release, SHOWN_JOURNEYS)
-    if found:
-        print_table(
-            "Most frequent journeys between different locations",
-            ["locations", "trajectories"],
-            [(" → ".join(called(release, one.locations)), one.support) for one in found],
-            numbers={1},
-        )
+    _print_largest(release)
     console = stdout_console()
     warn_if_injected(release)
     console.print("The bundle is in", style="bold", end=" ")
     console.print(Copied(directory), markup=False, highlight=False)
 
 
-def journeys(release: "Release", most: int) -> list["Pattern"]:
-    """The most frequent patterns that visit no location twice.
+def _print_largest(release: "Release") -> None:
+    """What is largest and known, with intervals and marks; what was left out, by which rule."""
+    from pathveil.cli.console import called, print_note, print_table
+    from pathveil.cli.intervals import HEADINGS, cells, left_out_words
+    from pathveil.core.error_table import RULE
 
-    People return to where they began, so the most frequent patterns of all are often one location
-    and itself: true, but it tells nothing about where people go.
+    title, shown, of = largest(release)
+    if title == BUSIEST and of:
+        print_note(
+            f"None of the {of:,} most frequent journeys between different locations can be told "
+            "from noise, so none is shown. What is known is single locations."
+        )
+    if not shown:
+        return
+    headings = HEADINGS if release.error_table is not None else ("trajectories",)
+    print_table(
+        title,
+        ["locations", *headings],
+        [
+            (" → ".join(called(release, one.locations)), *cells(one.support)[: len(headings)])
+            for one in shown
+        ],
+        numbers={1, 2},
+    )
+    if release.error_table is not None:
+        left_out = left_out_words(of - len(shown), of) if title == JOURNEYS else ""
+        print_note(f"{left_out}Marks: {RULE}.")
+
+
+def largest(release: "Release") -> tuple[str, list["Pattern"], int]:
+    """The most frequent journeys that can be told from noise, or else the busiest locations.
+
+    Returns:
+        What they are called, they, and how many journeys were looked at. A journey visits no
+        location twice: people return to where they began, so the most frequent patterns of all are
+        often one location and itself, which is true and tells nothing about where people go.
     """
-    return release.top_patterns(most, min_length=2, different=True)
+    from pathveil.cli.intervals import told
+
+    found = release.top_patterns(SHOWN_JOURNEYS, min_length=2, different=True)
+    shown = told([(one, one.support) for one in found], everything=False)[0]
+    if shown:
+        return JOURNEYS, shown, len(found)
+    stops = release.top_patterns(SHOWN_JOURNEYS, max_length=1)
+    return BUSIEST, told([(one, one.support) for one in stops], everything=False)[0], len(found)
 
 
 def _facts(release: "Release") -> dict[str, object]:

@@ -56,11 +56,13 @@ def asked_pairs(indexed: IndexedRelease, asked: Asked) -> PairCounts:
 def estimates(
     indexed: IndexedRelease, asked: Asked, pairs: PairCounts
 ) -> Sequence[int] | Iterator[Estimate]:
-    """Flows with their intervals, if the release tells any; of some hours it tells none."""
+    """Flows with their intervals, if the release tells any; of some hours, with a bound."""
     answering = indexed.release.answering
-    if answering is None or asked.text("during"):
+    if answering is None:
         counts: list[int] = pairs.counts.tolist()
         return counts
+    if asked.text("during"):
+        return answering.pairs_at_hours(pairs).estimates()
     kind = MOVE if asked.text("kind") == "steps" else TRIP
     return answering.pairs(kind, pairs).estimates()
 

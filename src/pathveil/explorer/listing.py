@@ -202,7 +202,7 @@ def patterns(indexed: IndexedRelease, asked: Asked) -> PatternTable | Waiting:
 def _mined_within(indexed: IndexedRelease, asked: Asked, wanted: str | None) -> list[Pattern]:
     """The patterns of some hours: mined when they are asked for, so short ones only.
 
-    They have no intervals: nothing that was measured tells how far a part of a day is off.
+    Their intervals are bounds: nothing that was measured tells how far a part of a day is off.
     """
     release = indexed.release
     if wanted is not None:
@@ -210,7 +210,7 @@ def _mined_within(indexed: IndexedRelease, asked: Asked, wanted: str | None) -> 
     if len(release.paths().codes) > MOST_VISITS_BY_HOUR:
         raise QueryError("This release is too large to be mined by the hour here.")
     least = asked.integer("min_length")
-    return top_patterns(
+    found = top_patterns(
         within(release, asked.text("during") or ""),
         asked.integer("k"),
         min_length=least,
@@ -218,6 +218,9 @@ def _mined_within(indexed: IndexedRelease, asked: Asked, wanted: str | None) -> 
         contiguous=asked.text("gaps") == "no",
         different=asked.text("repeats") == "no",
     )
+    if release.answering is None:
+        return found
+    return release.answering.of_patterns(found, contiguous=False, at_hours=True)
 
 
 def _listed(

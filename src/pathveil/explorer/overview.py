@@ -19,6 +19,7 @@ class Overview(Answer):
     """What was published."""
 
     name: str = Field(description="The name of the release's folder.")
+    title: str | None = Field(description="What its publisher calls it; null: nothing was said.")
     status: str = Field(description="PRIVATE, or NOT PRIVATE if the noise was injected.")
     epsilon: str = Field(description="Total ε of a unit, exact.")
     delta: str = Field(description="δ, exact; 0 for pure ε.")
@@ -52,6 +53,7 @@ def overview(indexed: IndexedRelease, _asked: Asked, other: str | None) -> Overv
     choices = certificate.implementation
     return Overview(
         name=indexed.name,
+        title=release.about.title,
         status=certificate.status,
         epsilon=certificate.privacy_loss.privacy_parameters.epsilon,
         delta=certificate.privacy_loss.privacy_parameters.delta,

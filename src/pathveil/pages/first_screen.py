@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from pathveil.core.error_table import Estimate
+from pathveil.core.error_table import NOISE, Estimate
 from pathveil.pages.listings import Location, isolated
 from pathveil.promise.certificate import Certificate
 from pathveil.promise.odds import odds_against_one
@@ -92,6 +92,8 @@ def _busiest(
     if not moves:
         return f"{busiest}; none leads from one location to another."
     start, end, made = moves[0]
+    if made.mark == NOISE:
+        return f"{busiest}; which move is the strongest can't be told from noise."
     return (
         f"{busiest}, and the strongest move leads from {_called(start)} to {_called(end)} "
         f"({made:,})."

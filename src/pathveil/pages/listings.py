@@ -1,6 +1,6 @@
 """What the page and the charts list: locations by name, lengths, and the most frequent journeys."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from unicodedata import east_asian_width
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pathveil.analysis.flows import PairCounts, length_distribution
 from pathveil.analysis.patterns import Pattern, top_patterns
-from pathveil.core.error_table import Answers, ErrorTable, Estimate
+from pathveil.core.error_table import NOISE, Answers, ErrorTable, Estimate
 from pathveil.core.paths import Paths, WeightedPaths
 from pathveil.times.time_grid import TimeGrid
 from pathveil.universe.background import Background
@@ -125,6 +125,16 @@ def shortened(text: str, most: int) -> str:
         if room < 0:
             return f"{text[: max(position - 1, 1)]}…"
     return text
+
+
+def noise_words(counts: Iterable[Estimate]) -> str:
+    """What stands below a table whose rows that noise explains are dimmed; nothing if none is."""
+    marks = [count.mark for count in counts]
+    dimmed = marks.count(NOISE)
+    if not dimmed:
+        return ""
+    which = "None" if dimmed == len(marks) else f"{len(marks) - dimmed:,}"
+    return f"{which} of these {len(marks):,} can be told from noise; the others are dimmed."
 
 
 def estimated(count: int) -> Estimate:

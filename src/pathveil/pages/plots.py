@@ -11,7 +11,7 @@ from pathveil.pages.clock import count_hours
 from pathveil.pages.icicle import HEIGHT as ICICLE_HEIGHT
 from pathveil.pages.icicle import Cell, draw_icicle
 from pathveil.pages.listings import MOST_LENGTHS, Location, Released, length_rows, shortened
-from pathveil.pages.strongest_moves import Moves, strongest_moves
+from pathveil.pages.strongest_moves import Moves, known_moves, strongest_moves
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -275,13 +275,19 @@ class Plots:
         Raises:
             ParameterError: if that is not a number, or altair is not installed.
         """
-        moves = strongest_moves(self._release, check_most(most))
+        strongest = strongest_moves(self._release, check_most(most))
+        moves = known_moves(self._release, strongest)
+        left_out = len(strongest.counts) - len(moves.counts)
         if self._release.universe.has_coordinates:
             drawn = flow_lines(self._release, moves)
             how = "wider lines, more moves; a location has the size of its visits"
         else:
             drawn = flow_matrix(self._release, moves)
             how = "stronger cells, more moves (the universe has no coordinates for a map)"
+        if left_out:
+            how += (
+                f"; {left_out:,} of {len(strongest.counts):,} can't be told from noise: not drawn"
+            )
         return self._titled(drawn, "Strongest moves", how)
 
     def tree(self) -> Any:

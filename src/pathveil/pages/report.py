@@ -25,11 +25,18 @@ from pathveil.pages.listings import (
     estimated,
     isolated,
     length_rows,
+    noise_words,
     shortened,
     top_journeys,
 )
 from pathveil.pages.map import draw_map
-from pathveil.pages.strongest_moves import MOST_LINES, draw_moves, moves_table, strongest_moves
+from pathveil.pages.strongest_moves import (
+    MOST_LINES,
+    draw_moves,
+    known_moves,
+    moves_table,
+    strongest_moves,
+)
 from pathveil.progress_reports import portion, report_progress
 from pathveil.promise.certificate import Certificate
 from pathveil.promise.citation import cite
@@ -78,7 +85,7 @@ def render_report(
     report_progress(1, 4)
     drawn = {
         "map": draw_map(release, release.background),
-        "moves_map": draw_moves(release, moves),
+        "moves_map": draw_moves(release, known_moves(release, moves)),
         "icicle": draw_icicle(release),
         "hours": count_hours(release),
     }
@@ -101,6 +108,7 @@ def render_report(
         has_names=any(one.location.is_named for one in most_visited),
         most_visited=most_visited,
         moves=listed_moves,
+        moves_noise=noise_words(count for *_, count in listed_moves),
         changes=None if earlier is None else changes(release, earlier[1]),
         earlier=None if earlier is None else earlier[0],
         first=first_screen(
@@ -109,6 +117,7 @@ def render_report(
         lengths=lengths,
         longest_bar=max((count for _, count in lengths), default=1),
         journeys=journeys,
+        journeys_noise=noise_words(one.support for one in journeys or ()),
         errors=errors,
         has_intervals=release.answering is not None,
         rule=RULE,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.analysis.flows import PairCounts, transitions
-from pathveil.core.error_table import MOVE, Estimate
+from pathveil.core.error_table import MOVE, NOISE, Estimate
 from pathveil.core.paths import WeightedPaths
 from pathveil.pages.listings import Location, Released, estimated
 from pathveil.pages.map import WIDTH, projected
@@ -83,6 +83,15 @@ def strongest_moves(release: WeightedPaths, most: int) -> Moves:
     apart = np.flatnonzero(pairs.first != pairs.second)
     chosen = apart[np.argsort(-pairs.counts[apart], kind="stable")[:most]]
     return Moves(pairs.first[chosen], pairs.second[chosen], pairs.counts[chosen])
+
+
+def known_moves(release: Released, moves: Moves) -> Moves:
+    """Those that can be told from noise: only these are drawn."""
+    if release.answering is None or not len(moves.counts):
+        return moves
+    answers = release.answering.pairs(MOVE, PairCounts(moves.first, moves.second, moves.counts))
+    known = np.array([mark != NOISE for mark in answers.marks])
+    return Moves(moves.first[known], moves.second[known], moves.counts[known])
 
 
 def moves_table(release: Released, moves: Moves) -> list[tuple[Location, Location, Estimate]]:

@@ -132,11 +132,25 @@ class Answering:
         ones = np.ones(len(counts), dtype=np.int64)
         return self.table.answers(HOURS, ones, counts, ones > 0, self._most_visits[codes], level)
 
-    def of_patterns(self, found: Sequence[Pattern], *, contiguous: bool) -> list[Pattern]:
-        """Patterns with intervals around their supports."""
+    def pairs_at_hours(self, pairs: PairCounts, level: float = USUAL_LEVEL) -> Answers:
+        """Answers to the cells of a table of flows in some hours: nothing tells more than a bound.
+
+        Each takes a visit to either end, so there are no more than the rarer one has.
+        """
+        two = np.full(len(pairs.counts), 2, dtype=np.int64)
+        most = np.minimum(self._most_visits[pairs.first], self._most_visits[pairs.second])
+        return self.table.answers(HOURS, two, pairs.counts, two > 0, most, level)
+
+    def of_patterns(
+        self, found: Sequence[Pattern], *, contiguous: bool, at_hours: bool = False
+    ) -> list[Pattern]:
+        """Patterns with intervals around their supports; of some hours, with bounds."""
         coded = [tuple(self.paths.universe.codes(pattern.locations)) for pattern in found]
         supports = np.array([pattern.support for pattern in found], dtype=np.int64)
-        kinds = [_pattern_kind(len(codes), contiguous=contiguous) for codes in coded]
+        kinds = [
+            HOURS if at_hours else _pattern_kind(len(codes), contiguous=contiguous)
+            for codes in coded
+        ]
         estimates: list[Estimate] = [Estimate(int(support)) for support in supports]
         for kind in sorted(set(kinds)):
             of_kind = [i for i, one in enumerate(kinds) if one == kind]

@@ -28,7 +28,7 @@ def demo(
     Example: `pathveil demo --riders 200000`
     """
     from pathveil.cli.console import reported_progress, stderr_console
-    from pathveil.cli.summary import journeys, print_summary
+    from pathveil.cli.summary import largest, print_summary
     from pathveil.cli.terminal import Terminal
     from pathveil.core.parameters import Parameters
     from pathveil.folders import check_free
@@ -53,9 +53,9 @@ def demo(
     print_summary(release, folder, json=json)
     if not json:
         console = stderr_console()
-        for journey in journeys(release, 1):
+        for pattern in largest(release)[1][:1]:
             named = week.universe.names or week.universe.labels
-            asked = (named[week.universe.code(label)] for label in journey.locations)
+            asked = (named[week.universe.code(label)] for label in pattern.locations)
             command = f"pathveil count {folder} {shlex.join(asked)}"
             console.print(f"Try: {command}", markup=False, highlight=False)
         page = folder / "report.html"

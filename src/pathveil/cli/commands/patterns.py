@@ -55,6 +55,8 @@ def patterns(
             max_length=max_length,
             different=not repeats,
         )
+    if between is not None and release.answering is not None:
+        found = release.answering.of_patterns(found, contiguous=contiguous, at_hours=True)
     ranked = list(enumerate(found, start=1))
     shown, left_out = told([(row, row[1].support) for row in ranked], everything=everything)
     if json:
@@ -78,6 +80,6 @@ def patterns(
         [(rank, " → ".join(called(release, p.locations)), *cells(p.support)) for rank, p in shown],
         numbers={0, 2, 3},
     )
-    if release.error_table is not None and between is None:
+    if release.error_table is not None:
         supports = [one.support for one in found]
         print_note(rule_words(left_out, supports, "patterns", release.parameters.purpose))

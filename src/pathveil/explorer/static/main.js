@@ -44,7 +44,7 @@ async function show() {
     const compared = view === "compare" && first.other !== null ? await release("2") : facts;
     if (mine !== shown) return; // somebody was faster
     frame(view in VIEWS ? view : "overview", first, facts, number, [first, compared, facts].slice(view === "compare" ? 0 : 2));
-    document.title = `${title}: ${facts.name}`;
+    document.title = `${title}: ${facts.title ?? facts.name}`;
     const heading = el("h1", { tabindex: "-1" }, title);
     const body = el("div");
     fill(main, heading, body);
@@ -56,7 +56,8 @@ async function show() {
 }
 
 function frame(view, first, facts, number, shownReleases) {
-  document.getElementById("release-name").textContent = facts.name;
+  document.getElementById("release-name").textContent = facts.title ?? facts.name;
+  document.getElementById("release-name").title = facts.name;
   document.getElementById("release-name").dir = "auto";
   const warning = document.getElementById("warning");
   warning.hidden = shownReleases.every(({ status }) => status === "PRIVATE");
