@@ -11,8 +11,12 @@ from pathveil.gate.measure import measure
 from pathveil.gate.randomness import Randomness
 from pathveil.methods.calibrated.synthesis import synthesize as synthesis
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates, estimate
+from pathveil.methods.calibrated.synthesis.fit import fit
+from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets
 from pathveil.methods.calibrated.synthesis.missing_trips import with_missing_trips
+from pathveil.methods.calibrated.synthesis.movement_model import EXPLORING, Destinations
 from pathveil.methods.calibrated.synthesis.synthesize import synthesize
+from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.statistics.actions import action_counts
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.moves import MOVES
@@ -312,3 +316,35 @@ def test_errors_of_single_locations_are_centred(height, most):
         found = np.bincount(cells, released.weights[rows_of], minlength=size)
         errors.append((found - truth) / truth)
     assert abs(np.mean(errors)) < most
+
+
+def commuting_aircraft(number):
+    """From three hubs to anywhere and, nine times out of ten, back."""
+    draw, rows = generator(4), []
+    for _ in range(number):
+        home = int(draw.integers(3))
+        row = [home]
+        for _ in range(int(draw.integers(1, 8))):
+            goes_home = row[-1] >= 3 and draw.random() < 0.9
+            goes_out = row[-1] < 3
+            row.append(
+                home if goes_home else int(draw.integers(3) + goes_out * draw.integers(1, 12) * 3)
+            )
+        rows.append(row)
+    return database(rows, 40)
+
+
+def test_people_look_for_new_locations_from_some_and_not_from_others():
+    seen, plan = measured(commuting_aircraft(4000), "50", height=12)
+    known = estimate(seen)
+    model = fit(
+        FitTargets.of(known, seen),
+        Destinations.of(known, plan),
+        continuations(seen.tree, known.total, len(seen.candidates)),
+        plan,
+        generator(1),
+    )
+    exploring = model.by_location[:-1, EXPLORING]
+    is_hub = seen.candidates < 3
+    assert is_hub.sum() == 3
+    assert np.median(exploring[~is_hub]) < 0.8 * exploring[is_hub].min()

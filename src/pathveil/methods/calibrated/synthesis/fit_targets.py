@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
+from pathveil.methods.calibrated.synthesis.movement_model import moves_from
 from pathveil.statistics.actions import ACTIONS, END, possible_actions
 from pathveil.statistics.constants import (
     BORROWED_COUNTS,
@@ -24,6 +25,7 @@ from pathveil.statistics.constants import (
 )
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.moves import MOVES
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.returns import RETURNS
 from pathveil.statistics.shapes import DISTINCT_VALUES, LENGTH_BINS, LENGTHS, SHAPES, length_bins
@@ -49,6 +51,8 @@ class FitTargets:
         return_slack: for them.
         last: shape (n,); trajectories that end there.
         last_slack: for them.
+        leaving: moves to new locations from each, and the slack for them, both of shape (n,); None
+            if moves were not measured.
     """
 
     longest: int
@@ -65,6 +69,7 @@ class FitTargets:
     return_slack: float
     last: NDArray[np.float64]
     last_slack: float
+    leaving: tuple[NDArray[np.float64], NDArray[np.float64]] | None
 
     @classmethod
     def of(cls, known: Estimated, seen: Measurements) -> "FitTargets":
@@ -93,7 +98,26 @@ class FitTargets:
             return_slack=_slack(seen[RETURNS], SLACK_COUNTS) if RETURNS in seen else 0.0,
             last=known[LAST_LOCATIONS].value,
             last_slack=_slack(seen[LAST_LOCATIONS], SLACK_COUNTS),
+            leaving=_leaving(known, seen),
         )
+
+
+def _leaving(
+    known: Estimated, seen: Measurements
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Moves to new locations from each, and how far that can be trusted.
+
+    What is not listed of them is a guess: it counts as unknown, beside the noise of what is.
+    """
+    if MOVES not in seen:
+        return None
+    moves, size = known.listed(MOVES), known.scope.named
+    first = moves.listed_keys // max(size, 1)
+    measured = np.bincount(first, moves.value, size).astype(np.float64)
+    deviation = np.sqrt(np.bincount(first, moves.variance, size))
+    leaving = moves_from(known, seen.plan, measured)
+    slack = SLACK_DEVIATIONS * deviation + (leaving - measured) + SLACK_COUNTS
+    return leaving, slack
 
 
 def hazards(lengths: NDArray[np.float64], longest: int) -> NDArray[np.float64]:
