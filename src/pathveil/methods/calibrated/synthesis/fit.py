@@ -41,7 +41,7 @@ from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.moves import MOVES, move_cells
 from pathveil.statistics.returns import RETURNS, return_cells
 from pathveil.statistics.shapes import LENGTH_BINS, LENGTH_ENDS, length_bins
-from pathveil.statistics.statistic import Rows, Scope
+from pathveil.statistics.statistic import Rows, Scope, places_among
 from pathveil.statistics.visits import VISITS
 from pathveil.threads import in_threads
 
@@ -56,7 +56,7 @@ class _Tables(NamedTuple):
         visits: shape (n,).
         returns: shape (n,); 0 if they are not looked at.
         last: shape (n + 1,).
-        leaving: shape (n,); moves to new locations from there; 0 if they are not looked at.
+        leaving: shape (n,); listed moves to new locations from there; 0 if none are.
     """
 
     actions: NDArray[np.float64]
@@ -109,7 +109,8 @@ def fit(
     for most in FIT_SAMPLES:
         model = weights.model(targets.longest, destinations)
         sample = min(most, FIT_SAMPLE_VISITS / targets.mean_length, total)
-        tables = _simulate(model, work, sample, plan, draw)
+        listed = None if targets.leaving is None else targets.leaving[0]
+        tables = _simulate(model, work, sample, plan, listed, draw)
         if tables is None:
             break
         scaled = _Tables(*(table * (total / tables.lengths.sum()) for table in tables))
@@ -140,19 +141,22 @@ def _simulate(
     work: Continuations,
     rows: float,
     plan: MeasurementPlan,
+    listed: NDArray[np.int64] | None,
     draw: np.random.Generator,
 ) -> _Tables | None:
     """Tables of a sample of about ``rows`` trajectories; None if it is empty."""
     size = len(model.sums) - 1
     chunks = in_threads(
-        lambda task: _tables(complete_chunk(task, work, model), size, plan),
+        lambda task: _tables(complete_chunk(task, work, model), size, plan, listed),
         cut_tasks(work, rows, draw),
     )
     columns = list(zip(*chunks, strict=True))
     return _Tables(*(np.sum(column, axis=0) for column in columns)) if columns else None
 
 
-def _tables(chunk: Paths, size: int, plan: MeasurementPlan) -> _Tables:
+def _tables(
+    chunk: Paths, size: int, plan: MeasurementPlan, listed: NDArray[np.int64] | None
+) -> _Tables:
     offsets, codes = chunk.offsets, chunk.codes
     bins = length_bins(chunk.lengths)
     rows = Rows(offsets, codes, size)
@@ -162,8 +166,9 @@ def _tables(chunk: Paths, size: int, plan: MeasurementPlan) -> _Tables:
     if RETURNS in plan:
         returns = return_cells(offsets, codes, size, plan[RETURNS].cap)[1]
     moves = np.zeros(0, dtype=np.int64)
-    if MOVES in plan:
+    if listed is not None:
         moves = move_cells(*rows.first_visits(plan[MOVES].cap), size)[1]
+        moves = moves[places_among(listed, moves, size * size) >= 0]
     return _Tables(
         action_counts(offsets, codes, size, plan[ACTIONS].cap).astype(np.float64),
         np.bincount(bins, minlength=LENGTH_BINS).astype(np.float64),
@@ -234,11 +239,11 @@ def _last_ratios(targets: FitTargets, tables: _Tables) -> NDArray[np.float64]:
 
 
 def _leaving_ratios(targets: FitTargets, tables: _Tables) -> NDArray[np.float64]:
-    """Moves to new locations from each, given as many first visits as were measured."""
+    """Listed moves from each location, given as many first visits as were measured."""
     if targets.leaving is None:
         return np.ones(len(tables.leaving))
     per_visit = tables.leaving / np.maximum(tables.visits, 1.0)
     expected = per_visit * np.maximum(targets.first_visits, 1.0)
-    leaving, slack = targets.leaving
+    _, leaving, slack = targets.leaving
     bounded: NDArray[np.float64] = np.clip((leaving + slack) / (expected + slack), *EXPLORING_STEP)
     return bounded

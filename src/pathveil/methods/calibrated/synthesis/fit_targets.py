@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
-from pathveil.methods.calibrated.synthesis.movement_model import moves_from
 from pathveil.statistics.actions import ACTIONS, END, possible_actions
 from pathveil.statistics.constants import (
     BORROWED_COUNTS,
@@ -51,8 +50,8 @@ class FitTargets:
         return_slack: for them.
         last: shape (n,); trajectories that end there.
         last_slack: for them.
-        leaving: moves to new locations from each, and the slack for them, both of shape (n,); None
-            if moves were not measured.
+        leaving: the listed moves to new locations; how many begin at each, shape (n,); and the
+            slack for them, alike. None if no moves are listed.
     """
 
     longest: int
@@ -69,7 +68,7 @@ class FitTargets:
     return_slack: float
     last: NDArray[np.float64]
     last_slack: float
-    leaving: tuple[NDArray[np.float64], NDArray[np.float64]] | None
+    leaving: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None
 
     @classmethod
     def of(cls, known: Estimated, seen: Measurements) -> "FitTargets":
@@ -98,26 +97,21 @@ class FitTargets:
             return_slack=_slack(seen[RETURNS], SLACK_COUNTS) if RETURNS in seen else 0.0,
             last=known[LAST_LOCATIONS].value,
             last_slack=_slack(seen[LAST_LOCATIONS], SLACK_COUNTS),
-            leaving=_leaving(known, seen),
+            leaving=_leaving(known),
         )
 
 
 def _leaving(
-    known: Estimated, seen: Measurements
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Moves to new locations from each, and how far that can be trusted.
-
-    What is not listed of them is a guess: it counts as unknown, beside the noise of what is.
-    """
-    if MOVES not in seen:
-        return None
+    known: Estimated,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None:
+    """The listed moves, how many of them begin at each location, and the slack for that."""
     moves, size = known.listed(MOVES), known.scope.named
-    first = moves.listed_keys // max(size, 1)
+    if not len(moves.value):
+        return None
+    first = moves.listed_keys // size
     measured = np.bincount(first, moves.value, size).astype(np.float64)
     deviation = np.sqrt(np.bincount(first, moves.variance, size))
-    leaving = moves_from(known, seen.plan, measured)
-    slack = SLACK_DEVIATIONS * deviation + (leaving - measured) + SLACK_COUNTS
-    return leaving, slack
+    return moves.listed_keys, measured, SLACK_DEVIATIONS * deviation + SLACK_COUNTS
 
 
 def hazards(lengths: NDArray[np.float64], longest: int) -> NDArray[np.float64]:

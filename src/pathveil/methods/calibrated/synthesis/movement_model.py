@@ -118,7 +118,7 @@ class Destinations:
             near,
             moves.listed_keys,
             moves.value,
-            moves_from(known, plan, measured),
+            _moves_from(known, plan, measured),
             _moves_to(known, plan),
             known[DISTANCES],
         )
@@ -260,7 +260,7 @@ def _moves_in_all(known: Estimated, plan: MeasurementPlan) -> float:
     return float((known[SHAPES].value @ (distinct - 1.0)).sum() * named**2)
 
 
-def moves_from(
+def _moves_from(
     known: Estimated, plan: MeasurementPlan, measured: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """How many of them begin at each candidate: by its departures, at least what was measured."""
