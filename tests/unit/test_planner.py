@@ -18,7 +18,7 @@ from pathveil.statistics.constants import MOST_CAP, WORTH
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.moves import MOVES
 from pathveil.statistics.pairs import PAIRS
-from pathveil.statistics.planner import Planner, water_filling
+from pathveil.statistics.planner import Planner, _Caps, water_filling
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.returns import RETURNS
 from pathveil.statistics.statistic import FIRST_LOOK
@@ -239,3 +239,19 @@ def test_everything_that_is_planned_has_a_worth():
         if statistic.stage != FIRST_LOOK
     }
     assert set(WORTH) == kinds
+
+
+@pytest.mark.parametrize(("need", "cap"), [(0.001, 10), (10.0, 2)])
+def test_what_a_cap_cuts_counts_as_far_as_the_rest_is_told(need, cap):
+    """Where all is noise, a larger cap would only add to it."""
+    caps = _Caps([2, 10], need * np.array([2.0, 10.0]), np.array([0.4, 0.0]), 1.0)
+    assert caps.best(0.3)[0] == cap
+
+
+def test_few_visits_are_cut_where_they_can_be_told():
+    """100,000 people of whom some go far: a hundredth of the visits at most is left out."""
+    lengths = 1 + generator(2).geometric(0.3, 100_000)
+    rows = [(np.arange(length) * 7 + row) % 40 for row, length in enumerate(lengths)]
+    cap = planned(database(rows, 40))[VISITS].cap
+    cut = np.maximum(np.minimum(lengths, 40) - cap, 0).sum()
+    assert cut < 0.01 * lengths.sum()

@@ -156,6 +156,20 @@ def test_no_cell_moves_a_trajectory_too_far():
     assert np.isfinite(weights).all()
 
 
+@pytest.mark.parametrize(("most_work", "steps"), [(10**9, 300), (1, 25)])
+def test_small_problems_may_take_many_steps_and_large_ones_few(most_work, steps, monkeypatch):
+    taken = []
+
+    def counted(function, start, _bound, _enough, most_steps):
+        taken.append(most_steps)
+        return function(start)
+
+    monkeypatch.setattr(calibration, "minimise", counted)
+    monkeypatch.setattr(calibration, "MOST_WORK", most_work)
+    calibrate(paths(ROWS), targets())
+    assert taken == [steps]
+
+
 def test_chunks_change_only_the_rounding(monkeypatch):
     draw = np.random.default_rng(1)  # noqa: TID251  (test data, nothing private)
     aims, chunk = targets(draw), paths(ROWS * 5)

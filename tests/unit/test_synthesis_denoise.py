@@ -7,6 +7,8 @@ import pytest
 
 from pathveil import simulate_week
 from pathveil.core.noise import Laplace
+from pathveil.statistics.actions import ACTIONS, BACK, END, NEW, STAY, possible_actions
+from pathveil.statistics.actions import SHAPE as ACTION_SHAPE
 from pathveil.statistics.denoise import FLAT_AFTER, posterior, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.shapes import (
@@ -157,3 +159,16 @@ def test_people_who_go_everywhere_are_seen_if_they_stand_out():
     found = SHAPES.denoise(table, Scope(500), Known())
     assert found.value[18:22, 12:] == pytest.approx(300, abs=120)
     assert found.value.sum() == pytest.approx(true.sum(), rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_nobody_does_is_no_habit(seed):
+    """Nobody stays: the noise of thirty cells must not say that some do."""
+    true = np.zeros(ACTION_SHAPE, dtype=np.int64)
+    true[..., NEW] = true[..., BACK] = true[..., END] = 3000
+    true[~possible_actions()] = 0
+    noisy = true.ravel() + laplace(true.size, seed)
+    table = NoisyTable(np.arange(true.size), noisy, true.size, NOISE)
+    found = ACTIONS.denoise(table, Scope(50), Known()).value
+    assert found[..., STAY].sum() < SCALE
+    assert found[..., BACK].sum() == pytest.approx(true[..., BACK].sum(), rel=0.05)

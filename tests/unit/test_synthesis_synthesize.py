@@ -11,8 +11,12 @@ from pathveil.gate.measure import measure
 from pathveil.gate.randomness import Randomness
 from pathveil.methods.calibrated.synthesis import synthesize as synthesis
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates, estimate
+from pathveil.methods.calibrated.synthesis.fit import fit
+from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets
 from pathveil.methods.calibrated.synthesis.missing_trips import with_missing_trips
+from pathveil.methods.calibrated.synthesis.movement_model import EXPLORING, Destinations
 from pathveil.methods.calibrated.synthesis.synthesize import synthesize
+from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.statistics.actions import action_counts
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.moves import MOVES
@@ -312,3 +316,30 @@ def test_errors_of_single_locations_are_centred(height, most):
         found = np.bincount(cells, released.weights[rows_of], minlength=size)
         errors.append((found - truth) / truth)
     assert abs(np.mean(errors)) < most
+
+
+def some_turn_back(number):
+    """From the first ten of twenty locations people go on, from the others four in five go back."""
+    draw, rows = generator(4), []
+    for _ in range(number):
+        row = [int(draw.integers(20))]
+        for _ in range(int(draw.integers(1, 7))):
+            turns_back = len(row) > 1 and row[-1] >= 10 and draw.random() < 0.8
+            row.append(row[-2] if turns_back else int((row[-1] + draw.integers(1, 20)) % 20))
+        rows.append(row)
+    return database(rows, 20)
+
+
+def test_people_look_for_new_locations_from_some_and_not_from_others():
+    seen, plan = measured(some_turn_back(4000), "50", height=12)
+    known = estimate(seen)
+    model = fit(
+        FitTargets.of(known, seen),
+        Destinations.of(known, plan),
+        continuations(seen.tree, known.total, len(seen.candidates)),
+        plan,
+        generator(1),
+    )
+    exploring = model.by_location[:-1, EXPLORING]
+    assert len(exploring) == 20
+    assert exploring[:10].min() > 1.3 * exploring[10:].max()

@@ -8,6 +8,7 @@ import pytest
 from pathveil import threads
 from pathveil.methods.calibrated.synthesis.complete import CHUNK, complete, cut_tasks
 from pathveil.methods.calibrated.synthesis.movement_model import (
+    EXPLORING,
     KEPT,
     OTHER,
     OWN,
@@ -48,7 +49,10 @@ def model(actions, *, popularity=(1, 1, 1, 1, 0), moves=(), ending=0.0, novelty=
     weights[..., END] = 1.0
     returning = np.append(np.ones(SIZE), 0.0)
     by_length = np.column_stack((np.full(LONGEST + 1, ending), np.full(LONGEST + 1, novelty)))
-    return destinations.model(weights * possible_actions(), returning, np.ones(SIZE + 1), by_length)
+    everywhere = np.ones(SIZE + 1)
+    return destinations.model(
+        weights * possible_actions(), returning, everywhere, everywhere, by_length
+    )
 
 
 def work(*prefixes, ended=(), taken=()):
@@ -208,3 +212,12 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
     other = complete(work([], [1]), movement, 3 * CHUNK, generator(6))
     assert not np.array_equal(other.codes, results[0].codes)
     assert len(length_bins(results[0].lengths)) == len(results[0]) == 3 * CHUNK
+
+
+def test_from_some_locations_people_go_on_and_from_others_back():
+    movement = model({NEW: 1, BACK: 1})
+    by_location = movement.by_location.copy()
+    by_location[1, EXPLORING] = 1e-9
+    rows = walked(work([0, 1], [0, 2]), movement._replace(by_location=by_location))
+    assert all(row[2] == 0 for row in rows[::2])
+    assert 0.3 < np.mean([row[2] == 0 for row in rows[1::2]]) < 0.7

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
+from pathveil.statistics.constants import DOUBT_OF_ACTIONS
 from pathveil.statistics.denoise import Estimates, posterior
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.outlook import Outlook
@@ -80,11 +81,17 @@ class Actions(OfVisits):
         return outlook.total / 20.0
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
-        """Posterior means of the cells that can occur, shape `SHAPE`."""
-        possible = possible_actions()
+        """Posterior means of the cells that can occur, shape `SHAPE`.
+
+        Each kind of action by itself: in some data nobody ever stays, or returns to an older
+        location, and what noise makes of thirty such cells would be taken for a habit.
+        """
+        possible, noisy = possible_actions(), table.counts.reshape(SHAPE)
         value, variance = np.zeros(SHAPE), np.ones(SHAPE)
-        found = posterior(table.counts.reshape(SHAPE)[possible], table.noise)
-        value[possible], variance[possible] = found.mean, found.variance
+        for kind in range(ACTION_KINDS):
+            occurs = possible & (np.arange(ACTION_KINDS) == kind)
+            found = posterior(noisy[occurs], table.noise, doubt=DOUBT_OF_ACTIONS)
+            value[occurs], variance[occurs] = found.mean, found.variance
         return Estimates(value, variance)
 
 

@@ -10,8 +10,11 @@ measured at all, its worth; and a is the share at which its noise is as large as
     a(cap) = bound(cap)·c·(what there is / what the cap lets through) / (ε·typical count).
 
 Shares have the least sum of errors: that is water filling, x = √(w·a/λ) − a, or 0: not measured. A
-cap has the least a/(a + x) + cost·(what it cuts). If the budget is in ρ, the noise is Gaussian,
-scaled to the bound in L2, and falls with the root of the share: √a and √x stand for a and x, and
+cap has the least n + (1 − n)·cost·(what it cuts), where n = a/(a + x): what is cut counts as far as
+the rest can be told, and where all is noise a larger cap would only add to it.
+
+If the budget is in ρ, the noise is Gaussian, scaled to the bound in L2, and falls with the root of
+the share: √a and √x stand for a and x, and
 
     √a(cap) = L2 bound(cap)·c·(what there is / what the cap lets through) / (2·√ρ·typical count).
 
@@ -229,7 +232,8 @@ class _Caps:
     def best(self, share: float) -> tuple[int, float]:
         """The cap with the least error, if the table has such a share; and its need."""
         needs, given = self.needs**self.power, max(share, SHARE_FOR_CAP) ** self.power
-        errors = needs / (needs + given) + self.losses
+        noise = needs / (needs + given)
+        errors = noise + (1.0 - noise) * self.losses
         chosen = int(errors.argmin())
         return self.caps[chosen], float(self.needs[chosen])
 

@@ -28,6 +28,7 @@ from pathveil.statistics.constants import (
     ACTION_SLACK,
     ACTION_STEP,
     ENDING_STEP,
+    EXPLORING_STEP,
     FACTOR_BOUNDS,
     FIT_SAMPLE_VISITS,
     FIT_SAMPLES,
@@ -37,9 +38,10 @@ from pathveil.statistics.constants import (
     RETURN_STEP,
 )
 from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.statistics.moves import MOVES, move_cells
 from pathveil.statistics.returns import RETURNS, return_cells
 from pathveil.statistics.shapes import LENGTH_BINS, LENGTH_ENDS, length_bins
-from pathveil.statistics.statistic import Rows, Scope
+from pathveil.statistics.statistic import Rows, Scope, places_among
 from pathveil.statistics.visits import VISITS
 from pathveil.threads import in_threads
 
@@ -54,6 +56,7 @@ class _Tables(NamedTuple):
         visits: shape (n,).
         returns: shape (n,); 0 if they are not looked at.
         last: shape (n + 1,).
+        leaving: shape (n,); listed moves to new locations from there; 0 if none are.
     """
 
     actions: NDArray[np.float64]
@@ -62,6 +65,7 @@ class _Tables(NamedTuple):
     visits: NDArray[np.float64]
     returns: NDArray[np.float64]
     last: NDArray[np.float64]
+    leaving: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +75,7 @@ class _Weights:
     actions: NDArray[np.float64]
     returning_to: NDArray[np.float64]
     ending_at: NDArray[np.float64]
+    exploring_from: NDArray[np.float64]
     ending: NDArray[np.float64]
     novelty: NDArray[np.float64]
 
@@ -78,7 +83,9 @@ class _Weights:
         by_length = np.empty((longest + 1, 2))
         bins = length_bins(np.arange(longest + 1))
         by_length[:, ENDING_AFTER], by_length[:, NOVELTY] = self.ending[bins], self.novelty[bins]
-        return destinations.model(self.actions, self.returning_to, self.ending_at, by_length)
+        return destinations.model(
+            self.actions, self.returning_to, self.ending_at, self.exploring_from, by_length
+        )
 
 
 def fit(
@@ -102,7 +109,8 @@ def fit(
     for most in FIT_SAMPLES:
         model = weights.model(targets.longest, destinations)
         sample = min(most, FIT_SAMPLE_VISITS / targets.mean_length, total)
-        tables = _simulate(model, work, sample, plan, draw)
+        listed = None if targets.leaving is None else targets.leaving[0]
+        tables = _simulate(model, work, sample, plan, listed, draw)
         if tables is None:
             break
         scaled = _Tables(*(table * (total / tables.lengths.sum()) for table in tables))
@@ -122,6 +130,7 @@ def _first_guess(targets: FitTargets, steps: int) -> _Weights:
         targets.actions,
         returning_to,
         everywhere,
+        everywhere,
         targets.hazards / targets.mean_ending,
         np.minimum(1.0, steps / middles),
     )
@@ -132,19 +141,22 @@ def _simulate(
     work: Continuations,
     rows: float,
     plan: MeasurementPlan,
+    listed: NDArray[np.int64] | None,
     draw: np.random.Generator,
 ) -> _Tables | None:
     """Tables of a sample of about ``rows`` trajectories; None if it is empty."""
     size = len(model.sums) - 1
     chunks = in_threads(
-        lambda task: _tables(complete_chunk(task, work, model), size, plan),
+        lambda task: _tables(complete_chunk(task, work, model), size, plan, listed),
         cut_tasks(work, rows, draw),
     )
     columns = list(zip(*chunks, strict=True))
     return _Tables(*(np.sum(column, axis=0) for column in columns)) if columns else None
 
 
-def _tables(chunk: Paths, size: int, plan: MeasurementPlan) -> _Tables:
+def _tables(
+    chunk: Paths, size: int, plan: MeasurementPlan, listed: NDArray[np.int64] | None
+) -> _Tables:
     offsets, codes = chunk.offsets, chunk.codes
     bins = length_bins(chunk.lengths)
     rows = Rows(offsets, codes, size)
@@ -153,6 +165,10 @@ def _tables(chunk: Paths, size: int, plan: MeasurementPlan) -> _Tables:
     returns = np.zeros(0, dtype=np.int32)
     if RETURNS in plan:
         returns = return_cells(offsets, codes, size, plan[RETURNS].cap)[1]
+    moves = np.zeros(0, dtype=np.int64)
+    if listed is not None:
+        moves = move_cells(*rows.first_visits(plan[MOVES].cap), size)[1]
+        moves = moves[places_among(listed, moves, size * size) >= 0]
     return _Tables(
         action_counts(offsets, codes, size, plan[ACTIONS].cap).astype(np.float64),
         np.bincount(bins, minlength=LENGTH_BINS).astype(np.float64),
@@ -160,6 +176,7 @@ def _tables(chunk: Paths, size: int, plan: MeasurementPlan) -> _Tables:
         np.bincount(visits, minlength=size).astype(np.float64),
         np.bincount(returns, minlength=size).astype(np.float64),
         np.bincount(codes[offsets[1:] - 1], minlength=size + 1).astype(np.float64),
+        np.bincount(moves // size, minlength=size).astype(np.float64),
     )
 
 
@@ -173,6 +190,7 @@ def _adjust(weights: _Weights, targets: FitTargets, tables: _Tables, steps: int)
         novelty=weights.novelty * _novelty_ratios(targets, tables, steps),
         returning_to=_bounded(weights.returning_to, _return_ratios(targets, tables)),
         ending_at=_bounded(weights.ending_at, _last_ratios(targets, tables)),
+        exploring_from=_bounded(weights.exploring_from, _leaving_ratios(targets, tables)),
     )
 
 
@@ -218,3 +236,14 @@ def _last_ratios(targets: FitTargets, tables: _Tables) -> NDArray[np.float64]:
     ratios = (targets.last + targets.last_slack) / (tables.last[:-1] + targets.last_slack)
     damped: NDArray[np.float64] = np.clip(ratios, *ENDING_STEP) ** LAST_DAMPING
     return damped
+
+
+def _leaving_ratios(targets: FitTargets, tables: _Tables) -> NDArray[np.float64]:
+    """Listed moves from each location, given as many first visits as were measured."""
+    if targets.leaving is None:
+        return np.ones(len(tables.leaving))
+    per_visit = tables.leaving / np.maximum(tables.visits, 1.0)
+    expected = per_visit * np.maximum(targets.first_visits, 1.0)
+    _, leaving, slack = targets.leaving
+    bounded: NDArray[np.float64] = np.clip((leaving + slack) / (expected + slack), *EXPLORING_STEP)
+    return bounded

@@ -24,6 +24,7 @@ from pathveil.statistics.constants import (
 )
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.moves import MOVES
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.returns import RETURNS
 from pathveil.statistics.shapes import DISTINCT_VALUES, LENGTH_BINS, LENGTHS, SHAPES, length_bins
@@ -49,6 +50,8 @@ class FitTargets:
         return_slack: for them.
         last: shape (n,); trajectories that end there.
         last_slack: for them.
+        leaving: the listed moves to new locations; how many begin at each, shape (n,); and the
+            slack for them, alike. None if no moves are listed.
     """
 
     longest: int
@@ -65,6 +68,7 @@ class FitTargets:
     return_slack: float
     last: NDArray[np.float64]
     last_slack: float
+    leaving: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None
 
     @classmethod
     def of(cls, known: Estimated, seen: Measurements) -> "FitTargets":
@@ -93,7 +97,21 @@ class FitTargets:
             return_slack=_slack(seen[RETURNS], SLACK_COUNTS) if RETURNS in seen else 0.0,
             last=known[LAST_LOCATIONS].value,
             last_slack=_slack(seen[LAST_LOCATIONS], SLACK_COUNTS),
+            leaving=_leaving(known),
         )
+
+
+def _leaving(
+    known: Estimated,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None:
+    """The listed moves, how many of them begin at each location, and the slack for that."""
+    moves, size = known.listed(MOVES), known.scope.named
+    if not len(moves.value):
+        return None
+    first = moves.listed_keys // size
+    measured = np.bincount(first, moves.value, size).astype(np.float64)
+    deviation = np.sqrt(np.bincount(first, moves.variance, size))
+    return moves.listed_keys, measured, SLACK_DEVIATIONS * deviation + SLACK_COUNTS
 
 
 def hazards(lengths: NDArray[np.float64], longest: int) -> NDArray[np.float64]:

@@ -2,10 +2,11 @@
 
 At each step a trajectory ends, stays, goes back to where it was before, returns to an older
 location or goes on to a new one. How likely that is depends on its last action and on how many
-different locations it has seen (the measured `statistics.actions`), and is corrected by four sets
-of factors: how readily people return to a location, end there, end after so many visits, and look
-for new locations after so many visits. Where to: new and older locations follow the measured moves
-from here, mixed with general popularity for the moves that were too rare to be measured.
+different locations it has seen (the measured `statistics.actions`), and is corrected by five sets
+of factors: how readily people return to a location, end there, look for new locations from there,
+end after so many visits, and look for new locations after so many visits. Where to: new and older
+locations follow the measured moves from here, mixed with general popularity for the moves that were
+too rare to be measured.
 """
 
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from pathveil.statistics.shapes import DISTINCT_VALUES, SHAPES
 from pathveil.statistics.visits import VISITS
 
 # The columns of `MovementModel.by_location` and of `MovementModel.by_length`.
-RETURNING, ENDING, BACKGROUND, FAMILIAR, POPULARITY = range(5)
+RETURNING, ENDING, BACKGROUND, FAMILIAR, POPULARITY, EXPLORING = range(6)
 ENDING_AFTER, NOVELTY = range(2)
 # And those of `MovementModel.columns`.
 OWN, OTHER, KEPT = range(3)
@@ -44,10 +45,10 @@ class MovementModel(NamedTuple):
 
     Attributes:
         actions: float64, shape `statistics.actions.SHAPE`.
-        by_location: float64, shape (n + 1, 5). RETURNING and ENDING are factors (nobody returns to
-            an unnamed location: 0). BACKGROUND is how many people leave for anywhere, to a new
-            location; FAMILIAR the same weight for where somebody was before; and POPULARITY the
-            share of those who come.
+        by_location: float64, shape (n + 1, 6). RETURNING, ENDING and EXPLORING are factors (nobody
+            returns to an unnamed location: 0). BACKGROUND is how many people leave for anywhere, to
+            a new location; FAMILIAR the same weight for where somebody was before; and POPULARITY
+            the share of those who come.
         by_length: float64, shape (longest + 1, 2); factors by the number of visits so far.
         starts: int64, shape (n + 2,); the listed moves from x are at starts[x]:starts[x + 1]:
             those that were measured and, with a map, those that it tells.
@@ -143,6 +144,7 @@ class Destinations:
         actions: NDArray[np.float64],
         returning: NDArray[np.float64],
         ending: NDArray[np.float64],
+        exploring: NDArray[np.float64],
         by_length: NDArray[np.float64],
     ) -> MovementModel:
         """Put the fitted weights beside them."""
@@ -150,7 +152,16 @@ class Destinations:
         parts = np.linspace(0.0, sums[-1], GUIDE_PARTS + 1)
         return MovementModel(
             actions,
-            np.column_stack((returning, ending, self.background, self.familiar, self.popularity)),
+            np.column_stack(
+                (
+                    returning,
+                    ending,
+                    self.background,
+                    self.familiar,
+                    self.popularity,
+                    exploring,
+                )
+            ),
             by_length,
             self.starts,
             self.to,

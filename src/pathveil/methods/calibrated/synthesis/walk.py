@@ -15,6 +15,7 @@ from pathveil.methods.calibrated.synthesis.movement_model import (
     BACKGROUND,
     ENDING,
     ENDING_AFTER,
+    EXPLORING,
     FAMILIAR,
     KEPT,
     NOVELTY,
@@ -95,6 +96,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
                 chances[NEW] = 0.0
                 if (distinct < unnamed) | (by_location[unnamed, POPULARITY] > 0):
                     chances[NEW] = actions[previous, situation, NEW] * by_length[length, NOVELTY]
+                    chances[NEW] *= by_location[here, EXPLORING]
                 ending = actions[previous, situation, END] * by_location[here, ENDING]
                 ending = min(ending * by_length[length, ENDING_AFTER], SURELY)
                 free = length == prefix_lengths[job]
