@@ -21,7 +21,9 @@ from fractions import Fraction
 import numpy as np
 
 from bench.accuracy import line, load
+from bench.riders import RIDERS
 from pathveil import Release, TrajectoryDatabase, publish, read_trajectories
+from pathveil.raw.database import MOST_PER_UNIT
 from pathveil.trials.evaluation.compared import EmptyRelease, Figures
 from pathveil.trials.evaluation.random_queries import queries_from_trajectories
 from pathveil.trials.evaluation.scores import average_relative_error, jensen_shannon, match_patterns
@@ -39,7 +41,9 @@ def histories(name: str) -> TrajectoryDatabase:
 
 
 def trips(name: str, most: int | str, keep: str) -> TrajectoryDatabase:
-    """So many trips of each person."""
+    """So many trips of each person; of made-up people, if it is a name of `bench.riders`."""
+    if name in RIDERS:
+        return RIDERS[name].database(most)
     return _read(
         name, unit="user_id", trajectory="trajectory_id", order="seq",
         max_trajectories_per_unit=most, keep=keep, keep_seed=1,
@@ -69,7 +73,7 @@ class Yardstick:
     """All trips of everybody."""
 
     def __init__(self, name: str) -> None:
-        database = load(name)
+        database = RIDERS[name].database(MOST_PER_UNIT) if name in RIDERS else load(name)
         self.raw, self.empty = Figures(database), Figures(EmptyRelease(database.universe))
         self.queries = queries_from_trajectories(database, longest=3, queries=QUERIES, seed=0)
 

@@ -4,7 +4,10 @@
 release leaning on the one before, and compares month 12 with
 
 - the same share of the budget, taken alone: no earlier release;
-- one of twelve separate releases in pure ε, which is a twelfth of the year's ε.
+- one of twelve separate releases in pure ε, which is a twelfth of the year's ε;
+- other people: as many riders of the same city and month, drawn anew, without any noise. Who knew
+  all about the city, and nothing about these riders, would be as far off as that: about what chance
+  put into the trips of this month nothing can be told from its noisy tables, nor from the past.
 
 Riders keep their home and work but for some who move; stops drift in popularity, and follow the
 seasons. ``--simulator corridors`` is another city, with lines instead of free choice: it was kept
@@ -33,20 +36,21 @@ from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.random_queries import queries_from_trajectories
 from pathveil.trials.evaluation.scores import average_relative_error, jensen_shannon
 
+Months = Iterator[pv.TrajectoryDatabase]
 MONTHS = 12
 DELTA = "1e-9"
 QUERIES = 2_000
 
 
-def commuters(riders: int, stops: int, seed: int) -> Iterator[pv.TrajectoryDatabase]:
+def commuters(riders: int, stops: int, seed: int, people: int = 0) -> Months:
     """Riders with a home and a work stop, detours by popularity; 3% of them move each month."""
-    draw = np.random.default_rng(seed)
-    attraction = draw.permutation(np.log(np.arange(1.0, stops + 1) ** -0.9))
-    season = draw.normal(0.0, 0.3, stops) * (draw.random(stops) < 0.3)  # beaches, schools
+    city, draw = np.random.default_rng(seed), np.random.default_rng([seed, people])
+    attraction = city.permutation(np.log(np.arange(1.0, stops + 1) ** -0.9))
+    season = city.normal(0.0, 0.3, stops) * (city.random(stops) < 0.3)  # beaches, schools
     home, work = (_chosen(draw, attraction, riders) for _ in range(2))
     universe = _universe(stops)
     for month in range(MONTHS):
-        attraction = attraction + draw.normal(0.0, 0.04, stops)
+        attraction = attraction + city.normal(0.0, 0.04, stops)
         now = attraction + season * np.sin(2 * np.pi * month / MONTHS)
         moves = np.flatnonzero(draw.random(riders) < 0.03)
         home[moves] = _chosen(draw, now, len(moves))
@@ -60,15 +64,15 @@ def commuters(riders: int, stops: int, seed: int) -> Iterator[pv.TrajectoryDatab
         yield _database(lengths, codes, universe)
 
 
-def corridors(riders: int, stops: int, seed: int) -> Iterator[pv.TrajectoryDatabase]:
+def corridors(riders: int, stops: int, seed: int, people: int = 0) -> Months:
     """Lines of twenty stops: riders go some stops along a line, and change lines at its middle."""
-    draw = np.random.default_rng(seed)
+    city, draw = np.random.default_rng(seed), np.random.default_rng([seed, people])
     lines = max(stops // 20, 1)
-    load = draw.normal(0.0, 1.0, lines)
-    summer = draw.normal(0.0, 0.25, lines)
+    load = city.normal(0.0, 1.0, lines)
+    summer = city.normal(0.0, 0.25, lines)
     universe = _universe(lines * 20)
     for month in range(MONTHS):
-        load = load + draw.normal(0.0, 0.06, lines)
+        load = load + city.normal(0.0, 0.06, lines)
         now = load + summer * np.cos(2 * np.pi * (month - 6) / MONTHS)
         riding = int(riders * (0.9 + 0.1 * np.sin(2 * np.pi * month / MONTHS)))
         first, second = (_chosen(draw, now, riding) for _ in range(2))
@@ -142,6 +146,9 @@ def year(simulator, riders, stops, epsilon, seed, runs, folder: Path):
             release = carry_out(request, Randomness())
             rows.append((f"month {MONTHS}, {name}", *errors(release, database)))
             print(*rows[-1], flush=True)
+    for people in range(1, runs + 1):
+        *_, other = SIMULATORS[simulator](riders, stops, seed, people)
+        rows.append((f"month {MONTHS}, other people", *errors(other, database)))
     return rows
 
 
@@ -169,9 +176,12 @@ def main() -> None:
     found = {name: np.mean([figures for one, *figures in rows if one == name], 0) for name in names}
     for name, figures in found.items():
         row(name, *(f"{figure:.4f}" for figure in figures))
-    leaning, alone, pure = (found[f"month {MONTHS}, {end}"] for end in ("leaning", "alone", "pure"))
+    leaning, alone, pure, others = (
+        found[f"month {MONTHS}, {end}"] for end in ("leaning", "alone", "pure", "other people")
+    )
     row("leaning against alone", *np.round(leaning / alone, 2))
     row("leaning against pure ε", *np.round(leaning / pure, 2))
+    row("leaning against other people", *np.round(leaning / others, 2))
 
 
 if __name__ == "__main__":

@@ -373,7 +373,7 @@ def _publish_tables(
     """Beyond the paper: measure more of the right things, and calibrate to them."""
     measurements = measure(
         database,
-        MeasurementPlan.usual(parameters),
+        MeasurementPlan.usual(parameters, tells_units=database.tells_units),
         # It may lean on what is public, as the post-processing may.
         partial(choose_candidates, earlier=None if earlier is None else Earlier(earlier)),
         randomness,

@@ -15,25 +15,29 @@ from pathveil.core.parameters import Parameters
 from pathveil.core.preparations import (
     MOST_TRIPS,
     TRIP_BINS,
+    TRIP_EDGES,
     TRIPS_PER_UNIT,
     TRIPS_SHARE,
     Preparation,
     bin_of_trips,
     trips_for,
 )
+from pathveil.core.zcdp import Concentrated
 from pathveil.errors import ParameterError
 from pathveil.gate import prepare
 from pathveil.gate.randomness import Randomness
 from pathveil.raw.engines import batches
 from pathveil.raw.engines.engine import Engine
 from pathveil.raw.reading_plan import Reading
+from pathveil.statistics import measurement_plan
+from pathveil.statistics.measurement_plan import begins_in_rho
 
 UNIVERSE = Universe(["A", "B"])
 RUNS = 1500
-# With the share of a half, a bin stands out from 12 on. 20 units of one trip and 14 of two: c = 1
-# (34² is more than 48²/2); with one more of two trips it is 2.
+# With the share of a half, a bin stands out from 12 on. 20 units of one trip and 28 of two: c = 1
+# (48³ is more than 76³/4); with one more of two trips it is 2.
 PREPARATION = Preparation(TRIPS_PER_UNIT, Fraction(1, 2), 1, "")
-EDGE = [1] * 20 + [2] * 14
+EDGE = [1] * 20 + [2] * 28
 
 
 def written(path, trips, *, outside=0):
@@ -97,7 +101,7 @@ def test_a_unit_changes_the_histogram_by_one_whatever_it_does(tmp_path, monkeypa
         with chosen.open(str(path), UNIVERSE, None, Reading(**reading())) as opened:
             prepare.choose_trips(opened, PREPARATION, Randomness())
     without, *others, with_nowhere = counted
-    assert without.tolist()[:3] == [20, 14, 0]
+    assert without.tolist()[:3] == [20, 28, 0]
     assert [int(np.abs(one - without).sum()) for one in others] == [1, 1, 1]
     assert others[-1][bin_of_trips(np.array([3 * MOST_TRIPS]))[0]] == 1
     assert (with_nowhere == without).all()
@@ -164,7 +168,7 @@ def test_the_certificate_lists_it_and_adds_up(tmp_path):
     assert choice.sensitivity == 1
     assert release.parameters.max_trajectories_per_unit == 8
     line = certificate.accounting.budget[0]
-    assert (line.epsilon, line.sensitivity) == ("1/50", 1)
+    assert (line.epsilon, line.sensitivity) == ("1/25", 1)
     assert certificate.promise().epsilon == 1
     # One trip more or less moves its unit to another bin, and is one of eight.
     assert release.parameters.expansion == 1
@@ -179,10 +183,13 @@ def test_the_certificate_lists_it_and_adds_up(tmp_path):
     [
         ({}, 1),  # nothing stands out
         ({0: 1000}, 1),
-        ({0: 1000, 1: 1000}, 2),
-        ({9: 500}, MOST_TRIPS),  # everybody makes many
+        ({0: 1000, 1: 1000}, 1),
+        ({0: 1000, 1: 2000}, 2),
+        ({9: 500}, 50),  # everybody makes 51 to 100
         ({TRIP_BINS - 1: 500}, MOST_TRIPS),
         ({0: 5000, 9: 40}, 1),  # a few who make many
+        ({12: 50, 13: 55, 14: 55}, MOST_TRIPS),  # no bin stands out, all of them together do
+        ({0: -60, 12: 40, 13: -30, 14: 45}, 1),  # nor do they all together
     ],
 )
 def test_the_rule(noisy, chosen):
@@ -197,6 +204,52 @@ def test_the_expansion_undoes_the_thinning():
     bins[0], bins[2] = 3000, 300
     chosen, expansion = trips_for(bins, Fraction(1))
     assert (chosen, expansion) == (1, Fraction(3000 + 3 * 300, 3300))
+
+
+def test_units_of_a_pool_are_taken_for_those_of_its_fullest_bin():
+    """Noise among those who make thousands of trips would outweigh all others."""
+    bins = np.zeros(TRIP_BINS, dtype=np.int64)
+    bins[11], bins[12], bins[-1] = 58, 55, 30  # 201 to 400 trips; more; 6,401 and more
+    chosen, expansion = trips_for(bins, Fraction(1, 10))
+    assert (chosen, expansion) == (MOST_TRIPS, Fraction(601, 200))
+
+
+def with_many_trips(folder):
+    """400 people with 120 trips each at (1, 10⁻⁹), c chosen."""
+    file = written(folder / "many.csv", [120] * 400)
+    return publish(file, universe=UNIVERSE, epsilon="1", delta="1e-9", **reading())
+
+
+def test_a_large_c_begins_in_rho_with_what_choosing_it_left(tmp_path):
+    release = with_many_trips(tmp_path)
+    plan = release.parameters.planned
+    assert release.parameters.max_trajectories_per_unit == MOST_TRIPS
+    assert plan.budget == 0
+    assert Concentrated(plan.rho, Fraction(1, 10**9)).keeps(1 - TRIPS_SHARE)
+    assert release.certificate.adds_up()
+    assert release.certificate.promise().epsilon <= 1
+    release.write(tmp_path / "out")
+    from pathveil.release.bundle import verify_bundle
+
+    assert verify_bundle(tmp_path / "out").parameters.planned == plan
+
+
+def test_a_run_in_rho_that_forgets_what_choosing_c_cost_is_caught(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        measurement_plan.Parameters, "main_budget", property(lambda given: given.budget.epsilon)
+    )
+    assert not with_many_trips(tmp_path).certificate.adds_up()
+
+
+def test_what_begins_in_rho():
+    given = {"universe_size": 300, "method": "calibrated"}
+    chosen = Parameters.choose(epsilon="1", delta="1e-9", max_trajectories_per_unit="auto", **given)
+    in_rho = [most for most in TRIP_EDGES if begins_in_rho(chosen.with_trips(most, None))]
+    assert in_rho == [50, 100]
+    pure = Parameters.choose(epsilon="1", max_trajectories_per_unit="auto", **given)
+    assert not begins_in_rho(pure.with_trips(MOST_TRIPS, None))
+    told = Parameters.choose(epsilon="1", delta="1e-9", max_trajectories_per_unit=100, **given)
+    assert not begins_in_rho(told)  # who knows whether anybody has so many
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,14 @@ COST_OF_CLIP: Final = 0.05
 # it, and on cabspotting (0.56) better; 1.4 lies between. Runs differ by about as much, and nothing
 # was kept back, so where between it should lie is not known.
 DOUBT_OF_RHO: Final = 1.4
+# What a trip adds to the visits, and their share of what is left, when nothing is known but c: by
+# these the law of the first look is chosen (`measurement_plan.begins_in_rho`). By hand. With them c
+# = 50 or 100 of `--trips auto` begins in ρ at ε = 1, δ = 10⁻⁹, and c = 30 does not. Seen before: on
+# cabspotting and 500 made-up people with 150 trips each (classes-500 of `bench.riders`) c = 100 in
+# ρ had half the divergence of visits or less; for c up to 20 on mibici and 3,000 commuters it had
+# more. The riders of `bench.riders.KEPT_BACK` were kept back.
+USUAL_VISITS: Final = 3.0
+USUAL_SHARE_OF_VISITS: Final = 0.6
 MOST_CLIPPED: Final = 1000  # c; so that 64 bits hold the noise of tables that count in 256ths
 # By how much the trips that stand for one that is counted may differ between the tables of two
 # stages, in logarithms. By argument: weights of one person differ little.

@@ -31,13 +31,18 @@ from pathveil.core.zcdp import Concentrated
 from pathveil.statistics import constants
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.statistics.constants import (
+    CLIP_POWERS,
+    DOUBT_OF_RHO,
+    MOST_CLIPPED,
     MOST_TREE_LEVELS,
     TIME_WORTH,
     TREE_RATIO,
     TREE_SHARE,
     USUAL_CAP,
     USUAL_DISTINCT,
+    USUAL_SHARE_OF_VISITS,
     USUAL_TIME_WORTH,
+    USUAL_VISITS,
 )
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.statistic import Statistic
@@ -195,21 +200,30 @@ class MeasurementPlan:
         return parameters.planned or cls.usual(parameters)
 
     @classmethod
-    def usual(cls, parameters: Parameters) -> "MeasurementPlan":
-        """The plan with which a run begins, from public parameters."""
+    def usual(cls, parameters: Parameters, *, tells_units: bool = False) -> "MeasurementPlan":
+        """The plan with which a run begins, from public parameters.
+
+        If c was chosen with privacy, it is public too; it may be so large that all is best spent in
+        ρ from the beginning (`begins_in_rho`). Whether tables are told of units is how the data is
+        read, not what is in it.
+        """
         height = min(USUAL_CAP, parameters.height)
         distinct = max(2, min(USUAL_DISTINCT, height))
         worth = TIME_WORTH.get(parameters.purpose, USUAL_TIME_WORTH)
         times = worth if parameters.time_grid is not None else Fraction(0)
         shares = _shares(min(MOST_TREE_LEVELS, height), times)
+        in_rho, budget = parameters.concentrated is not None, parameters.main_budget
+        if tells_units and begins_in_rho(parameters):
+            in_rho = True
+            budget = Concentrated.within(budget, parameters.gaussian_delta).rho
         return cls(
             tuple(
                 Line.of(
                     statistic,
                     statistic.cap(height, distinct),
-                    parameters.main_budget * shares[statistic],
+                    budget * shares[statistic],
                     parameters.max_trajectories_per_unit,
-                    in_rho=parameters.concentrated is not None,
+                    in_rho=in_rho,
                 )
                 for statistic in (*STATISTICS, *TIME_STATISTICS)
                 if statistic in shares
@@ -332,6 +346,31 @@ class MeasurementPlan:
                 for line in self.measurements
             ),
         )
+
+
+def begins_in_rho(parameters: Parameters) -> bool:
+    """Whether a run whose c was chosen is best spent in ρ as a whole, by a forecast.
+
+    A first look in ε costs more ρ than it is worth: what is left of (ε, δ) is turned into ρ, which
+    falls with the square. So this is decided before it, from what is public by then: the noise on
+    visits, of which a trip adds some, as Laplace noise for all c trips, and as Gaussian noise for
+    trips that are clipped. ε − (what was spent on choosing c) buys this ρ at δ, so the whole is
+    (ε, δ)-differentially private by basic composition, as in `MeasurementPlan.adapted`.
+
+    Only where c was chosen: then most units have so many trips. A c that was given may be far above
+    what units have.
+    """
+    contribution, epsilon = parameters.max_trajectories_per_unit, parameters.main_budget
+    was_chosen = any(one.is_of_units for one in parameters.preparations)
+    if not parameters.gaussian_delta or parameters.concentrated or not was_chosen:
+        return False
+    if not 1 < contribution <= MOST_CLIPPED:
+        return False
+    rho = float(Concentrated.within(epsilon, parameters.gaussian_delta).rho)
+    added, share = USUAL_VISITS, USUAL_SHARE_OF_VISITS
+    laplace = sqrt(2) * added * contribution / (share * float(epsilon))
+    gaussian = sqrt(added * contribution ** CLIP_POWERS[0] / (2 * share * rho))
+    return laplace > DOUBT_OF_RHO * gaussian
 
 
 def _spent(lines: Collection[Line], *, in_rho: bool) -> Fraction:

@@ -110,7 +110,7 @@ MaxTrajectories: TypeAlias = Annotated[
         "-c",
         metavar="N|auto",
         help="Use at most this many trajectories of each unit; the noise grows with it. 'auto' "
-        "spends a fiftieth of ε on choosing it, from noisy counts of how many trips people make.",
+        "spends 1/25 of ε on choosing it, from noisy counts of how many trips people make.",
         autocompletion=completion.one_of(completion.HEIGHTS),
         rich_help_panel=_PRIVACY,
     ),
