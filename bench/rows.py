@@ -1,11 +1,12 @@
 """Why a release has as many rows as there are people: a table of docs/scaling.md.
 
     python -m bench.rows
+    python -m bench.rows --riders 1200000 --epsilon 0.25
 
-The Jensen-Shannon divergence of transitions of a simulated week (|L| = 1,012, ε = 1) and its
-release: with all rows; with every second or fourth of its trajectories, drawn at random, counted
-so often; and with a half or a quarter of the rows made at all. Beside them the raw week itself,
-thinned the same way. INTERNAL: it compares raw data with releases.
+The Jensen-Shannon divergence of transitions of a simulated week (|L| = 1,012) and its release:
+with all rows; with every second or fourth of its trajectories, drawn at random, counted so often;
+and with a half or a quarter of the rows made at all. Beside them the raw week itself, thinned the
+same way. INTERNAL: it compares raw data with releases.
 """
 
 import argparse
@@ -47,6 +48,7 @@ def thinned(paths: Paths, times: int, draw: np.random.Generator) -> Paths:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--riders", type=int, default=300_000)
+    parser.add_argument("--epsilon", default="1")
     options = parser.parse_args()
     data, draw = database(options.riders), np.random.default_rng(1)
     raw = Figures(data).transitions
@@ -56,8 +58,8 @@ def main() -> None:
         return f"{jensen_shannon(raw, found):.3f}"
 
     def released(rows: int) -> Paths:
-        synthesize.MOST_ROWS = rows
-        return publish(data, epsilon="1", method="calibrated").paths()
+        synthesize.MOST_ROWS = synthesize.ENOUGH_ROWS = rows
+        return publish(data, epsilon=options.epsilon, method="calibrated").paths()
 
     whole, people = released(synthesize.MOST_ROWS), data.paths()
     line(["of so many", "the release, thinned", "rows made", "the week itself, thinned"])

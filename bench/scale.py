@@ -123,6 +123,7 @@ def main() -> None:
     parser.add_argument("--method", default="full", choices=["full", "calibrated"])
     parser.add_argument("--least", type=int, default=0, help="the smallest |D|")
     parser.add_argument("--most", type=int, default=5_000_000, help="the largest |D|")
+    parser.add_argument("--sizes", help="these sizes instead, with commas between them")
     parser.add_argument("--same-tree", action="store_true", help="ε = smallest |D| / |D|")
     parser.add_argument("--memory", default="2GB", help="for DuckDB")
     parser.add_argument("--master", help="for Spark: local[2] instead of a cluster of its own")
@@ -131,6 +132,8 @@ def main() -> None:
     parser.add_argument("--results", type=Path, help="a JSON file")
     arguments = parser.parse_known_args()[0]
     sizes = [size for size in SIZES if arguments.least <= size <= arguments.most]
+    if arguments.sizes:
+        sizes = sorted(map(int, arguments.sizes.split(",")))
     kept = nullcontext(arguments.data)
     with kept if arguments.data else tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         data = Path(name)

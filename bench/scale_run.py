@@ -16,6 +16,7 @@ import numpy as np
 
 from bench.processes import descendants, peak, processes, together
 from bench.scale_data import stops
+from pathveil.raw.engines.spark_session import LOCAL_SETTINGS
 
 HEIGHT = 20
 READING = {"unit": "card_id", "order": "seq", "location": "stop_id"}
@@ -30,7 +31,8 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
 }
 
-ALONE = {"spark.driver.memory": "2g"}  # on this machine the driver's process does all the work
+# On this machine the driver's process does all the work.
+ALONE = {"spark.driver.memory": "2g", **LOCAL_SETTINGS}
 
 
 def count(

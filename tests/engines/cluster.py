@@ -93,8 +93,8 @@ class Cluster:
         script = Path(importlib.util.find_spec("pyspark").origin).parent / "bin" / "spark-class"
         with (self.folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
-                [script, f"org.apache.spark.deploy.{role}", "--host", "127.0.0.1",
-                 *map(str, arguments)],
+                [*_ending_with_us(), script, f"org.apache.spark.deploy.{role}",
+                 "--host", "127.0.0.1", *map(str, arguments)],
                 stdout=log,
                 stderr=log,
                 env=os.environ | environment() | {"SPARK_LOCAL_DIRS": str(self.local(name))},
@@ -126,6 +126,12 @@ class Cluster:
             session = builder.getOrCreate()
         session.sparkContext.setLogLevel("OFF")
         return session
+
+
+def _ending_with_us():
+    """A command is killed when we are, however that comes; its executors end by themselves."""
+    found = shutil.which("setpriv")  # of Debian's util-linux
+    return [found, "--pdeathsig", "KILL"] if found else []
 
 
 def environment():

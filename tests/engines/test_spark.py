@@ -24,8 +24,10 @@ from tests.engines.test_every_engine import (
     CHOICES,
     CHOSEN,
     MADE_UP,
+    TAPS,
     TIMED,
     UNITS,
+    WEIGHED,
     real,
     released,
     released_by_all,
@@ -76,6 +78,13 @@ def test_spark_protects_whom_memory_protects(cluster, unit):
     for method in ("full", "calibrated"):
         expected = released(given.table, given, "memory", method)
         assert released(frame, given, "spark", method) == expected
+
+
+def test_spark_weighs_trips_as_memory_does(cluster):
+    frame = frame_of(cluster.session, TAPS.table)
+    expected = released(TAPS.table, TAPS, "memory", **WEIGHED)
+    assert any(line.clip for line in expected[-1])
+    assert released(frame, TAPS, "spark", **WEIGHED) == expected
 
 
 def test_a_pass_tells_how_far_it_is(cluster, monkeypatch):

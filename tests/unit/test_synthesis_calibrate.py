@@ -1,5 +1,8 @@
 """Calibration: the weights are the best ones, and cells are found as the gate counts them."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -276,3 +279,23 @@ def test_listed_pairs_are_the_pairs_of_the_gate():
     )
     assert found_rows[is_pair].tolist() == gate_rows[gate_cells == 0 * SIZE + 1].tolist()
     assert 20 < np.count_nonzero(is_pair) < 180
+
+
+def test_a_product_is_the_same_on_any_number_of_cores():
+    """A linear algebra library adds up in another order for each number of threads."""
+    program = (
+        "import numpy as np;"
+        "from pathveil.methods.calibrated.synthesis.quasi_newton import dot;"
+        "x = 1 / np.arange(1.0, 100_001);"
+        "print(dot(x, x[::-1].copy()).hex())"
+    )
+    answers = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": threads},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2", "3")
+    }
+    assert len(answers) == 1

@@ -101,7 +101,9 @@ class SparkCounter(BatchCounter):
             .sortWithinPartitions(*form.sort_keys)
             .mapInArrow(bound, "batch binary")
         )
-        self._kept = trajectories.persist(StorageLevel.MEMORY_AND_DISK)
+        # On disk, where every pass reads them batch by batch. What Spark keeps in memory too it
+        # takes from a worker's heap: 50 million trajectories left too little of 2 GB to count in.
+        self._kept = trajectories.persist(StorageLevel.DISK_ONLY)
 
     def count_tables(self, tables: Tables) -> Iterator[Iterator[Cells]]:
         """One pass over the batches, wherever they are."""

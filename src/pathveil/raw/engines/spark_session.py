@@ -31,6 +31,12 @@ _SETTINGS: Final = {
     # No page that shows the plan of a run to whoever can reach the port.
     "spark.ui.enabled": "false",
 }
+LOCAL_SETTINGS: Final = {
+    # On one machine nobody else can be lost. But a process that stood still for two minutes (a
+    # machine that slept, or had too much to do) would be taken for a lost worker, could not be
+    # registered again, and would end itself ten minutes later.
+    "spark.network.timeout": "1d",
+}
 _FORMATS: Final = ("delta", "iceberg", "orc", "parquet")
 _MASTER: Final = re.compile(r"local(-cluster)?(\[[^\]]+\])?|yarn|(spark|k8s)://\S+")
 _NOT_FOR_SPARK: Final = re.compile(
@@ -117,7 +123,7 @@ def _session(master: str, folder: Path) -> Iterator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of pyspark, about the version of pandas
         builder = SparkSession.builder.master(master).appName("pathveil")
-        for name, value in {**_SETTINGS, "spark.local.dir": str(folder.absolute())}.items():
+        for name, value in _settings(master, folder).items():
             builder = builder.config(name, value)
         with _silent_children():
             session = attempt(
@@ -133,6 +139,11 @@ def _session(master: str, folder: Path) -> Iterator[Any]:
             yield session
         finally:
             tell_spark(session.stop)
+
+
+def _settings(master: str, folder: Path) -> dict[str, str]:
+    own = LOCAL_SETTINGS if master.startswith("local[") or master == "local" else {}
+    return {**_SETTINGS, **own, "spark.local.dir": str(folder.absolute())}
 
 
 @contextmanager

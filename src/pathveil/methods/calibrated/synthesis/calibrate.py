@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from pathveil.compiled import njit
 from pathveil.core.paths import Paths
-from pathveil.methods.calibrated.synthesis.quasi_newton import Point, minimise
+from pathveil.methods.calibrated.synthesis.quasi_newton import Point, dot, minimise
 from pathveil.methods.calibrated.synthesis.target_cells import Targets, find_cells
 from pathveil.statistics.constants import (
     CLOSE_ENOUGH,
@@ -86,7 +86,7 @@ def _multipliers(
 
     def dual(multipliers: NDArray[np.float64]) -> Point:
         total, sums = _sums(chunks, multipliers)
-        value = float(total - counts @ multipliers + (slack @ multipliers**2) / 2)
+        value = total - dot(counts, multipliers) + dot(slack, multipliers**2) / 2
         return Point(multipliers, value, sums - counts + slack * multipliers, sums + slack)
 
     # Thousands of cells of which nearly nothing is known are always close: they do not count.

@@ -20,6 +20,8 @@ from pathveil.statistics.constants import (
     SUFFICIENT_DECREASE,
 )
 
+ALONE = 10_000  # numbers that OpenBLAS multiplies in one thread
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
@@ -46,14 +48,21 @@ class Point:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Step:
-    """A step and what it did to the gradient; their product is > 0."""
+    """A step, what it did to the gradient, and their product, which is > 0."""
 
     move: NDArray[np.float64]
     change: NDArray[np.float64]
+    product: float
 
-    @property
-    def product(self) -> float:
-        return float(self.move @ self.change)
+
+def dot(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
+    """The product of two vectors; the same whatever the number of cores.
+
+    A linear algebra library shares long ones out among threads, which wait for one another at full
+    speed, and adds up what each of them found: another sum with another number of cores.
+    """
+    parts = range(0, len(left), ALONE)
+    return float(sum(left[i : i + ALONE] @ right[i : i + ALONE] for i in parts))
 
 
 def minimise(
@@ -80,9 +89,9 @@ def minimise(
         following = _descend(function, point, steps, bound)
         if following is None:
             break
-        step = _Step(following.position - point.position, following.gradient - point.gradient)
-        if step.product > 0:  # it always is, but for rounding
-            steps.append(step)
+        move, change = following.position - point.position, following.gradient - point.gradient
+        if (product := dot(move, change)) > 0:  # it always is, but for rounding
+            steps.append(_Step(move, change, product))
         point = following
     return point
 
@@ -100,7 +109,7 @@ def _descend(
     while length > SHORTEST_STEP:
         position = np.clip(point.position + length * direction, -bound, bound)
         following = function(position)
-        promised = slope @ (position - point.position)
+        promised = dot(slope, position - point.position)
         if following.value <= point.value + SUFFICIENT_DECREASE * promised:
             return following
         length *= SHORTENING
@@ -115,13 +124,13 @@ def _newton_step(
     result = slope.copy()
     shares = []
     for step in reversed(known):
-        share = (step.move @ result) / step.product
+        share = dot(step.move, result) / step.product
         result -= share * step.change
         shares.append(share)
     if known:
         last = known[-1]
-        result *= last.product / (last.change @ (last.change / curvature))
+        result *= last.product / dot(last.change, last.change / curvature)
     result /= curvature
     for step, share in zip(known, reversed(shares), strict=True):
-        result += (share - (step.change @ result) / step.product) * step.move
+        result += (share - dot(step.change, result) / step.product) * step.move
     return result
