@@ -3,6 +3,7 @@
 import json
 import pickle
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -14,18 +15,30 @@ from hypothesis import strategies as st
 from tests.multisets import coded_multiset
 
 from pathveil import Release, TrajectoryDatabase, Universe, publish
+from pathveil.analysis.flows import PairCounts
 from pathveil.cli.intervals import rule_words
 from pathveil.core.error_table import LEVELS, WITH_UNNAMED, ErrorTable, Estimate, marks_of
 from pathveil.core.noise import Laplace
+from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
 from pathveil.methods.calibrated.uncertainty.error_model import TableRows, _repeated_moves, tabulate
-from pathveil.methods.calibrated.uncertainty.measured import worst_draws
+from pathveil.methods.calibrated.uncertainty.measured import (
+    Residuals,
+    move_draws,
+    trip_residuals,
+    worst_draws,
+)
 from pathveil.methods.calibrated.uncertainty.misfit import Misfit, Prediction
 from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior
 from pathveil.methods.calibrated.uncertainty.sample import Sample, visitors
 from pathveil.release.answering import Answering
+from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.moves import MOVES
 from pathveil.statistics.noisy_table import NoisyTable
+from pathveil.statistics.statistic import Scope
+from pathveil.statistics.trips import TRIPS
 
 
 def seeded(seed: int) -> np.random.Generator:  # noqa: TID251
@@ -279,11 +292,22 @@ def test_a_list_that_is_empty_says_why_and_what_to_do():
 
 
 def test_moves_that_are_made_again_are_told_by_the_released_trajectories():
-    """A trajectory of three moves, two of which are the same, and one of a single move."""
+    """A trajectory of three moves, two of which are the same, and one of a single move: too few
+    moves to tell how they differ, so it may be off by as much as itself."""
     paths = Paths(
         np.array([0, 4, 6]), np.array([0, 1, 0, 1, 2, 0], dtype=np.int32), np.array([2, 1])
     )
     assert _repeated_moves(paths, 3) == pytest.approx(np.log(7 / 5))
+
+
+@pytest.mark.parametrize("again", [[3] * 10, [1, 3] * 5, [1, 2, 5, 9] * 3])
+def test_how_often_moves_are_made_is_off_by_what_it_differs_by(again):
+    """Moves from 2i to 2i + 1 and back, each by one trajectory that goes there so often."""
+    rows = [[2 * i, 2 * i + 1] * times for i, times in enumerate(again)]
+    codes = np.array([code for row in rows for code in row], dtype=np.int32)
+    paths = Paths(np.cumsum([0, *map(len, rows)]), codes, np.full(len(rows), 50))
+    factors = np.log([made for times in again for made in (times, times - 1) if made])
+    assert _repeated_moves(paths, 2 * len(again)) == pytest.approx(2**0.5 * factors.std())
 
 
 def few_stops(seed: int, people: int = 3000) -> list[list[str]]:
@@ -367,8 +391,54 @@ def test_no_interval_is_above_the_number_of_trajectories(bounds, total):
 def test_residuals_and_noise_are_taken_to_be_large_together():
     released = np.full(100, 500.0)
     noisy = NoisyTable(np.arange(100), 500 + np.arange(-50, 50), 100, Laplace(Fraction(1, 4)))
-    ((size, true),) = worst_draws(released, noisy, seeded(1))
+    left = noisy.counts - released
+    ((size, true),) = worst_draws(Residuals(released, left, left), noisy, seeded(1))
     assert size == 500
     ends = np.quantile(true, (0.025, 0.975)) - 500
     alone = 4 * np.log(20)  # of the noise: e^(−x/4)/2 = 2.5%
     assert ends == pytest.approx([-47.5 - alone, 47.5 + alone], abs=3)
+
+
+class TestMeasured:
+    """Tables that list what is released tell how far it is off, whatever the model is."""
+
+    @staticmethod
+    def release(noisy, threshold, *, stay=0):
+        """Nine moves and trips from 2i to 2i + 1, released 1000 times each, and noisy counts."""
+        cells = np.array([2 * i * 18 + 2 * i + 1 for i in range(9)])[: len(noisy)]
+        counts = NoisyTable(cells, np.asarray(noisy), 18 * 18, Laplace(Fraction(1)), threshold)
+        plan = MeasurementPlan.of(Parameters.choose(epsilon="1", universe_size=18))
+        scope = Scope(18, candidates=np.arange(18))
+        rows = [[2 * i, 2 * i + 1] for i in range(9)] + [[0, 0]] * stay
+        paths = Paths(
+            np.arange(len(rows) + 1) * 2,
+            np.array(rows, dtype=np.int32).ravel(),
+            np.full(len(rows), 1000),
+        )
+        return Measurements(scope, {MOVES: counts, TRIPS: counts}, plan), plan, paths
+
+    def test_moves_are_drawn_around_what_their_table_says(self):
+        measured, plan, paths = self.release(np.full(9, 800), 100)
+        draws = dict(move_draws(measured, plan, paths, seeded(1)))
+        assert list(draws) == [1000]
+        assert np.quantile(draws[1000], (0.05, 0.95)) == pytest.approx([800, 800], abs=10)
+
+    def test_moves_that_the_table_does_not_list_are_not_told(self):
+        measured, plan, paths = self.release(np.full(8, 800), 100)
+        assert move_draws(measured, plan, paths, seeded(1)) == []
+
+    def test_an_unlisted_trip_is_anything_up_to_the_threshold(self):
+        measured, _, paths = self.release(np.full(9, 990), 400, stay=1)
+        found = trip_residuals(measured, paths)
+        listed = found.least == found.most
+        assert found.least[listed].tolist() == [-10] * 9
+        assert (found.released[~listed] + found.least[~listed]).tolist() == [0, 0]
+        assert (found.released[~listed] + found.most[~listed]).tolist() == [400, 400]
+
+
+def test_who_stays_is_not_told_by_the_moves():
+    rows = [(0, 900, 880, 920), (1, 900, 880, 920)]
+    moves = replace(table([*rows, (2, 900, 880, 920)]), kind=np.array([0, 0, 2]))
+    released = coded_multiset(Universe(["A", "B"]), [[0, 1]], [900])
+    cells = PairCounts(np.array([0, 0]), np.array([1, 0]), np.array([900, 900]))
+    assert Answering(moves, released).pairs("move", cells).is_bound.tolist() == [False, True]

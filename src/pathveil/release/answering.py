@@ -107,10 +107,13 @@ class Answering:
         return self.table.answers(kind, *columns, np.array(most, np.int64), level)
 
     def pairs(self, kind: str, pairs: PairCounts, level: float = USUAL_LEVEL) -> Answers:
-        """Answers to the cells of a table of flows; of moves every one counts."""
+        """Answers to the cells of a table of flows; of moves every one counts.
+
+        Who stays where they are is counted with the moves, but nothing tells how far that is off.
+        """
         each = self._most_visits if kind == MOVE else self._most_visitors
         most = np.minimum(each[pairs.first], each[pairs.second])
-        two = np.full(len(pairs.counts), 2, dtype=np.int64)
+        two = np.where((pairs.first == pairs.second) & (kind == MOVE), 1, 2).astype(np.int64)
         return self.table.answers(kind, two, pairs.counts, two > 0, most, level)
 
     def lengths(self, counts: NDArray[np.int64], level: float = USUAL_LEVEL) -> Answers:

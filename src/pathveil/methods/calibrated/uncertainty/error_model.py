@@ -37,7 +37,12 @@ from pathveil.core.error_table import (
 )
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import take_rows
-from pathveil.methods.calibrated.uncertainty.measured import HALF, released_trips, worst_draws
+from pathveil.methods.calibrated.uncertainty.measured import (
+    HALF,
+    move_draws,
+    trip_residuals,
+    worst_draws,
+)
 from pathveil.methods.calibrated.uncertainty.misfit import Misfit, deviation
 from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior, simulated
 from pathveil.methods.calibrated.uncertainty.sample import (
@@ -52,6 +57,7 @@ from pathveil.statistics import validation
 from pathveil.statistics.constants import (
     AS_GOOD_AS_NOBODY,
     CONJUNCTION_DRAWS,
+    ENOUGH_MOVES,
     EVEN_SPREAD,
     LEAST_DRAWS,
     LENGTH_DRAWS,
@@ -112,6 +118,7 @@ class TableRows:
         is_asked: bool = False,
         tail: float = 1.0,
         least: float = 0.0,
+        nobody: float = AS_GOOD_AS_NOBODY,
     ) -> "TableRows":
         """Quantiles of the true counts that were drawn for each estimate.
 
@@ -123,6 +130,8 @@ class TableRows:
                 suggest, too: see `_bounds`.
             tail: so much of what a level allows lies outside.
             least: the sanity bound: see `_bounds`.
+            nobody: if questions tell it, an interval whose ends differ by more than 1 over this
+                begins at nobody.
         """
         estimates, first = np.unique([estimate for estimate, _ in draws], return_index=True)
         bounds = np.array(
@@ -130,7 +139,7 @@ class TableRows:
                 _bounds(
                     draws[i][1],
                     tail,
-                    is_asked=is_asked,
+                    is_asked=is_asked or draws[i][0] < least,
                     least=least if draws[i][0] < least else 0.0,
                 )
                 for i in first
@@ -143,13 +152,36 @@ class TableRows:
         bounds[at:] = _ascending(bounds[at:])
         if is_asked:
             # So much is not known then that nobody may do it.
-            bounds[..., 0][bounds[..., 0] < AS_GOOD_AS_NOBODY * bounds[..., 1]] = 0
+            bounds[..., 0][bounds[..., 0] < nobody * bounds[..., 1]] = 0
             # What is answered by less than the sanity bound may be as much as what is there.
             bounds[:at, :, 0] = np.minimum(bounds[:at, :, 0], bounds[at, :, 0])
             bounds[:at, :, 1] = np.maximum(bounds[:at, :, 1], bounds[at, :, 1])
         bounds[..., 0] = np.minimum.accumulate(bounds[..., 0], axis=1)
         bounds[..., 1] = np.maximum.accumulate(bounds[..., 1], axis=1)
         return cls(locations, estimates, bounds, np.maximum.accumulate(best), kind)
+
+    def below(self, size: int) -> "TableRows":
+        """The rows of smaller estimates."""
+        few = slice(np.searchsorted(self.estimates, size))
+        columns = self.estimates[few], self.bounds[few], self.best[few]
+        return TableRows(self.locations, *columns, self.kind)
+
+    def at_most_as_many(self) -> "TableRows":
+        """Of what is smaller than all rows: anything from nobody to what the first row allows."""
+        sizes = np.unique([0, max(int(self.estimates[0]) - 1, 0)])
+        bounds = np.repeat(self.bounds[:1], len(sizes), axis=0)
+        bounds[..., 0] = 0
+        return TableRows(self.locations, sizes, bounds, sizes, self.kind).below(self.estimates[0])
+
+    def and_then(self, larger: "TableRows") -> "TableRows":
+        """These rows and those of larger estimates."""
+        return TableRows(
+            self.locations,
+            np.concatenate((self.estimates, larger.estimates)),
+            np.concatenate((self.bounds, larger.bounds)),
+            np.concatenate((self.best, larger.best)),
+            self.kind,
+        )
 
 
 def _ascending(bounds: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -215,7 +247,12 @@ def single_location_rows(
     within = np.maximum(prior.draw(noisy, times, draw), 0.0)
     true = within + _beyond_the_cap(evidence, within, draw)
     rows = [
-        TableRows.of(1, _by_size(np.repeat(estimates, times), true.ravel()), tail=LOCATION_TAIL)
+        TableRows.of(
+            1,
+            _by_size(np.repeat(estimates, times), true.ravel()),
+            tail=LOCATION_TAIL,
+            least=SANITY * float(released.weights.sum()),
+        )
     ]
     unnamed = within[estimates == 0].ravel()
     share = float(estimates.sum()) / max(float(released.weights.sum()) * size, 1.0)
@@ -387,40 +424,66 @@ def with_measured_trips(
     Shorter on average over the released flows: one choice for all, so that intervals are not short
     just where noise makes them so.
     """
-    counts = released_trips(evidence.measurements, released)
-    if counts is None:
+    found = trip_residuals(evidence.measurements, released)
+    if found is None:
         return parts
-    draws = worst_draws(counts, evidence.measurements[TRIPS], draw)
-    measured = TableRows.of(2, draws, kind=TRIP, is_asked=True, tail=HALF)
-    asked = counts[counts > 0].astype(np.int64)
+    draws = worst_draws(found, evidence.measurements[TRIPS], draw)
+    measured = TableRows.of(2, draws, kind=TRIP, is_asked=True, tail=HALF, nobody=0.0)
+    asked = found.released[found.released > 0].astype(np.int64)
     by_questions = [part for part in parts if part.kind == TRIP]
     if by_questions and _length(by_questions, asked) <= _length([measured], asked):
         return parts
     return [*(part for part in parts if part.kind != TRIP), measured]
 
 
-def _length(trips: Sequence[TableRows], asked: NDArray[np.int64]) -> int:
+def with_measured_moves(
+    parts: list[TableRows], evidence: Evidence, released: Paths, draw: np.random.Generator
+) -> list[TableRows]:
+    """Large moves by the table of moves, if no questions tell any or its intervals are shorter.
+
+    Shorter at all sizes that the table tells, together: one choice, as for trips.
+    """
+    draws = move_draws(evidence.measurements, evidence.plan, released, draw)
+    if not draws:
+        return parts
+    measured = TableRows.of(2, draws, kind=MOVE, tail=HALF)
+    by_questions = [part for part in parts if part.kind == MOVE]
+    sizes = measured.estimates
+    if by_questions and _length(by_questions, sizes) <= _length([measured], sizes):
+        return parts
+    below = by_questions[0].below(sizes[0]) if by_questions else measured.at_most_as_many()
+    return [*(part for part in parts if part.kind != MOVE), below.and_then(measured)]
+
+
+def _length(told: Sequence[TableRows], asked: NDArray[np.int64]) -> int:
     """Of the usual intervals of such answers, together."""
     two = np.full(len(asked), 2, dtype=np.int64)
-    low, high = tabulate(trips).intervals(two, asked, two > 0, kind=TRIP)
+    low, high = tabulate(told).intervals(two, asked, two > 0, kind=told[0].kind)
     return int((high - low).sum())
 
 
 def _repeated_moves(released: Paths, size: int) -> float:
-    """The logarithm of how often a move is made by who makes it at all.
+    """How far off it may be how often a move is made by who makes it at all; of its logarithm.
 
-    Moves are counted as often as they are made, and the questions count who makes them: how much
-    more that is may be off by as much as itself.
+    Moves are counted as often as they are made, and the questions count who makes them. If the
+    release knows nothing of which moves are made again more often than others, the true factors
+    differ from the released ones by √2 of what either differ by among themselves.
     """
     rows = np.arange(0, len(released), max(1, len(released) // MOVES_SAMPLE))
     some = take_rows(released, rows, released.weights[rows])
     row = np.repeat(np.arange(len(rows)), some.lengths)
     codes = some.codes.astype(np.int64)
     goes_on = np.flatnonzero((row[1:] == row[:-1]) & (codes[1:] != codes[:-1]))
-    move = (row[goes_on] * size + codes[goes_on]) * size + codes[goes_on + 1]
-    weights = some.weights[row[goes_on]]
-    first = np.unique(move, return_index=True)[1]
-    return float(np.log(max(weights.sum(), 1) / max(weights[first].sum(), 1)))
+    move = codes[goes_on] * size + codes[goes_on + 1]
+    weights = some.weights[row[goes_on]].astype(np.float64)
+    first = np.unique(row[goes_on] * size**2 + move, return_index=True)[1]
+    cells, cell = np.unique(move, return_inverse=True)
+    made = np.bincount(cell, weights, len(cells))
+    makers = np.bincount(cell[first], weights[first], len(cells))
+    large = makers >= max(SANITY * float(some.weights.sum()), 1.0)
+    factors = np.log(made[large] / makers[large])
+    overall = float(np.log(max(made.sum(), 1.0) / max(makers.sum(), 1.0)))
+    return float(np.sqrt(2.0) * factors.std()) if len(factors) >= ENOUGH_MOVES else overall
 
 
 def _again(draw: np.random.Generator, seed: int) -> np.random.Generator:
@@ -484,7 +547,9 @@ class ErrorModel:
             self._lengths(released, draw),
             *([] if self.slots is None else [slot_rows(self.evidence, self.slots, draw)]),
         ]
-        return tabulate(with_measured_trips(parts, self.evidence, released, draw))
+        for measured in (with_measured_trips, with_measured_moves):
+            parts = measured(parts, self.evidence, released, draw)
+        return tabulate(parts)
 
     def _lengths(self, released: Paths, draw: np.random.Generator) -> TableRows:
         """How many trajectories have a length: the sum of its shapes, each with its noise."""

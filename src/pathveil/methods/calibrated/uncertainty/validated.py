@@ -20,6 +20,7 @@ for answers that were picked for being large, because it is conditional on what 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,8 @@ from pathveil.statistics.constants import (
     LEAST_KEPT,
     MISSING,
     MOST_DEVIATION,
+    OTHERS_ERROR,
+    SANITY,
     SHAPE_PRIOR,
     SHAPE_ROUNDS,
     SPREADS,
@@ -79,6 +82,7 @@ class Grid:
     missing: NDArray[np.float64]
     floors: NDArray[np.float64]
     spreads: NDArray[np.float64]
+    powers: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.biases)
@@ -89,14 +93,20 @@ class Grid:
         """S of answers of these sizes."""
         means = sizes + self.missing[which]
         result: NDArray[np.float64] = np.clip(
-            np.sqrt(self.floors[which] ** 2 + self.spreads[which] ** 2 / means),
+            np.sqrt(self.floors[which] ** 2 + (self.spreads[which] / means) ** self.powers[which]),
             LEAST_DEVIATION,
             MOST_DEVIATION,
         )
         return result
 
 
-GRID = Grid(*(axis.ravel() for axis in np.meshgrid(BIASES, MISSING, FLOORS, SPREADS)))
+def _grid() -> Grid:
+    which = np.arange(len(SPREADS))
+    *axes, spread = (axis.ravel() for axis in np.meshgrid(BIASES, MISSING, FLOORS, which))
+    return Grid(*axes, *np.array(SPREADS)[spread].T)
+
+
+GRID = _grid()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,6 +135,7 @@ class Validated:
         kept: NDArray[np.float64],
         noisy: NDArray[np.float64],
         noise: Noise,
+        sanity: float = 0.0,
     ) -> "Validated":
         """From released and noisy answers.
 
@@ -134,12 +145,14 @@ class Validated:
             kept: what of each answer is left if a trajectory answers one question only.
             noisy: what is left of those of people's, with noise.
             noise: its law.
+            sanity: the sanity bound.
         """
         noise = noise.at_least(0.5)
         out = np.bincount(kinds[kept * released >= noise.scale], minlength=len(QUERY_KINDS))
         told = [kind for kind in QUERY_KINDS if out[kind] >= ENOUGH_QUERIES]
         some = np.isin(kinds, told)
-        seen = _Seen(kinds[some].astype(np.int64), released[some], kept[some], noisy[some])
+        columns = released[some], kept[some], noisy[some]
+        seen = _Seen(kinds[some].astype(np.int64), *columns, max(sanity, noise.scale))
         fits = _log_likelihoods(seen, noise)
         found = np.array([_summed(fits, seen, kind) for kind in QUERY_KINDS])
         weighed = (1.0 - BORROWED_KINDS) * found + BORROWED_KINDS * found.sum(axis=0)
@@ -177,12 +190,34 @@ class Validated:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seen:
-    """Questions: their kinds, released answers, what is left of these, and noisy answers."""
+    """Questions: their kinds, released answers, what is left of these, and noisy answers.
+
+    Attributes:
+        small: about how large the answers are that take from others.
+    """
 
     kinds: NDArray[np.int64]
     sizes: NDArray[np.float64]
     kept: NDArray[np.float64]
     noisy: NDArray[np.float64]
+    small: float
+
+    def spread(self, points: NDArray[np.intp] | slice, rows: NDArray[Any]) -> NDArray[np.float64]:
+        """How far what is left scatters: as the answers do, and as what others take of them.
+
+        Others are questions, too: the small ones, which stand first.
+        """
+        own = GRID.deviations(self.sizes[rows][:, None], points)
+        result: NDArray[np.float64] = np.minimum(
+            np.hypot(own, self.taken(points, rows)), MOST_DEVIATION
+        )
+        return result
+
+    def taken(self, points: NDArray[np.intp] | slice, rows: NDArray[Any]) -> NDArray[np.float64]:
+        """How far off it is what is left."""
+        others = OTHERS_ERROR * np.minimum(GRID.deviations(self.small, points), 1.0)
+        result: NDArray[np.float64] = (1.0 - self.kept[rows][:, None]) * others
+        return result
 
 
 def _logs(spread: NDArray[np.float64], place: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -230,7 +265,14 @@ def validated(evidence: Evidence, released: Paths) -> Validated | None:
     )
     table, kinds = measurements[VALIDATION], queries_of(measurements.scope).kind.astype(np.int64)
     kept = _kept(kinds, left, whole)
-    return Validated.fit(kinds, whole, kept, table.counts.astype(np.float64), table.noise)
+    return Validated.fit(
+        kinds,
+        whole,
+        kept,
+        table.counts.astype(np.float64),
+        table.noise,
+        SANITY * float(released.weights.sum()),
+    )
 
 
 def answers_of(paths: Paths, scope: Scope) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -272,7 +314,7 @@ def _log_likelihoods(seen: _Seen, noise: Noise) -> NDArray[np.float64]:
 def _summed(fits: NDArray[np.float64], seen: _Seen, kind: int) -> NDArray[np.float64]:
     """The log-likelihood of each point of the grid, over the questions of a kind."""
     rows = np.flatnonzero(seen.kinds == kind)[:, None]
-    deviations = GRID.deviations(seen.sizes[rows])
+    deviations = seen.spread(slice(None), rows[:, 0])
     left, share = _between(np.log(deviations / LEAST_DEVIATION) / _STEP, len(_DEVIATIONS))
     missing, bias = np.searchsorted(MISSING, GRID.missing), np.searchsorted(BIASES, GRID.biases)
     low, high = (fits[rows, missing, bias, left + i] for i in (0, 1))
@@ -288,7 +330,7 @@ def _shapes(point: np.intp, kind: int, seen: _Seen, noise: Noise) -> NDArray[np.
     """
     rows = seen.kinds == kind
     sizes = seen.sizes[rows]
-    spread = GRID.deviations(sizes, np.full(len(sizes), point))
+    spread = seen.spread(np.array([point]), rows)[:, 0]
     places = np.broadcast_to(_MIDDLES * _PARTS, (len(sizes), _PARTS))
     means = seen.kept[rows] * (sizes + GRID.missing[point]) * np.exp(GRID.biases[point])
     true = means[:, None] * np.exp(_logs(spread[:, None], places))
@@ -305,9 +347,8 @@ def _known(point: np.intp, kind: int, seen: _Seen, noise: Noise) -> NDArray[np.f
     sizes = seen.sizes[rows]
     spread = GRID.deviations(sizes, np.full(len(sizes), point))
     left = np.maximum(seen.kept[rows] * sizes, 1.0)
-    result: NDArray[np.float64] = _alike(sizes) @ (
-        1.0 / (1.0 + (noise.deviation / left / spread) ** 2)
-    )
+    other = (noise.deviation / left) ** 2 + seen.taken(np.array([point]), rows)[:, 0] ** 2
+    result: NDArray[np.float64] = _alike(sizes) @ (1.0 / (1.0 + other / spread**2))
     return result
 
 
