@@ -41,6 +41,15 @@ def test_what_no_plan_can_keep_costs_nothing(pathveil, refuses):
     assert spent(pathveil) == "0"
 
 
+def test_a_c_that_is_to_be_chosen_may_be_small():
+    """Nobody knows before the charge how much noise there will be: it may be that of one trip."""
+    given = {"epsilon": "1", "universe_size": 8, "method": "calibrated"}
+    rules = Acceptance(noise={"visits": 5.0})
+    rules.check_forecast(pv.Parameters.choose(**given, max_trajectories_per_unit="auto"))
+    with pytest.raises(ParameterError, match="would have a deviation of 141"):
+        rules.check_forecast(pv.Parameters.choose(**given, max_trajectories_per_unit=100))
+
+
 @pytest.mark.usefixtures("taps")
 def test_a_release_that_breaks_a_rule_is_not_written_and_stays_spent(pathveil):
     result = pathveil(*publish("suppress_below = 100000\nmost_suppressed = 0.1\n"))
@@ -58,6 +67,7 @@ def test_what_is_below_the_rule_is_left_out_of_every_table(pathveil):
     assert pathveil(*publish(FULL)).code == 0
     assert pathveil(*publish_arguments(out="plain")).code == 0
     told = json.loads(Path("out/privacy-certificate.json").read_text(encoding="utf-8"))
+    assert "counts below 40 are left" in pathveil("explain", "out").out
     assert told["acceptance"]["suppress_below"] == 40
     package = json.loads(Path("out/datapackage.json").read_text(encoding="utf-8"))
     assert package["suppression"] == {"counts_below": 40}

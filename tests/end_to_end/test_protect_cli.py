@@ -58,7 +58,9 @@ def test_units_of_time_are_told_and_not_mixed_in_a_ledger(folder, pathveil, refu
         None,
         ["person"],
     ]
-    assert "about none of them" in " ".join(pathveil("ledger", "show", *LEDGER).out.split())
+    said = " ".join(pathveil("ledger", "show", *LEDGER).out.split())
+    assert "about none of them" in said
+    assert "a person who is in the data for a whole year has no more, however often" in said
     assert pathveil("ledger", "verify", *LEDGER).code == 0
 
 

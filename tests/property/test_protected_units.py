@@ -134,6 +134,16 @@ def test_what_contradicts_itself_is_refused(tmp_path, choices, says):
         read_trajectories(path, UNIVERSE, **asked)
 
 
+def test_the_certificate_says_that_a_person_has_no_more_in_a_year(tmp_path):
+    path = written(tmp_path / "all.csv", rows_of(3, seed=4))
+    release = publish(
+        path, universe=UNIVERSE, epsilon="2", height=2, method="full", unit="who",
+        trajectory="trip", order="at", location="stop",
+    )  # fmt: skip
+    told = release.certificate.privacy_loss.privacy_unit_description
+    assert "for a whole year has ε = 2 in total from this release, however often." in told
+
+
 @pytest.mark.parametrize(
     ("protect", "year"), [("person-week", 52), ("person-day", 365), ("trip", 500)]
 )

@@ -117,10 +117,14 @@ class Acceptance:
 
 
 def least_noise(statistic: Statistic, parameters: Parameters) -> float:
-    """The deviation of a table's noise if it alone had all of the budget, and its smallest cap."""
+    """The deviation of a table's noise if it alone had all of the budget, and its smallest cap.
+
+    If c is yet to be chosen it may come out as 1.
+    """
     bound = next(bound for cap in (1, 2) if (bound := statistic.bound(cap)).l1)
     epsilon, delta = parameters.budget.epsilon, parameters.gaussian_delta
-    most, laws = parameters.max_trajectories_per_unit, list[Noise]()
+    most = 1 if parameters.trips_are_open else parameters.max_trajectories_per_unit
+    laws = list[Noise]()
     if parameters.concentrated is None:
         laws.append(Laplace(epsilon / (bound.l1 * most)))
     if delta:

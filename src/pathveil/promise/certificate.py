@@ -327,10 +327,8 @@ def unit_description(unit: Promise, keep: Keep | None, protect: Protect = PERSON
     """How much of a unit is used, what neighbours are, what one trajectory or a year has."""
     used = (
         f"At most {unit.distance} trajectories of a unit are used; neighbouring databases differ "
-        f"in {unit.difference}."
+        f"in {unit.difference}. {Year.of(unit, protect).sentence(unit)}"
     )
-    if protect != PERSON:
-        used = f"{used} {Year.of(unit, protect).sentence(unit)}"
     if unit.distance == 1:
         return used
     trips = trip_promises(unit, keep)

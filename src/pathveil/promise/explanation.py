@@ -456,7 +456,21 @@ def _utility(certificate: Certificate) -> Passage:
     made = words.MADE_CALIBRATED if Method.named(method).has_tables else words.MADE_TREE
     most = certificate.implementation.max_trajectories_per_unit
     counted = counted_words(most, certificate.protect, certificate.expansion)
-    return Passage("What it costs: accuracy", (made, counted, words.ACCURACY))
+    rules = _rules(certificate)
+    return Passage("What it costs: accuracy", (made, counted, *rules, words.ACCURACY))
+
+
+def _rules(certificate: Certificate) -> Iterator[str]:
+    """What the publisher fixed beforehand, and left out by it."""
+    rules = certificate.acceptance
+    if rules is None:
+        return
+    if rules.suppress_below:
+        yield (
+            f"The publisher fixed beforehand that counts below {rules.suppress_below:,} are left "
+            "out of tables and exports: no figure below it is stood by. It is not what protects."
+        )
+    yield "Rules that this release had to keep to go out stand on its certificate."
 
 
 def _access(certificate: Certificate, promise: Promise) -> Passage:

@@ -47,16 +47,17 @@ def print_balances(ledger: "Ledger", name: str | None, *, json: bool) -> None:
 
 
 def _say_year(balance: dict[str, Any]) -> None:
-    """What a person who is there for a year has, if the ε of a dataset are not persons'."""
+    """What a person who is there for a year has, by all that was spent on a dataset."""
     from pathveil.cli.console import stdout_console
     from pathveil.times.protected_units import PERSON, UNITS
 
-    smaller = [UNITS[name] for name in balance["protects"] if name != PERSON]
-    for unit in smaller:
+    for unit in (UNITS[name] for name in balance["protects"]):
         total = Fraction(balance["spent_ever"]) * unit.a_year
+        has = f"has up to {unit.a_year} times as much, of all releases together ε = {total}"
+        if unit.name == PERSON:
+            has = f"has no more, however often: of all releases together ε = {total}"
         stdout_console().print(
-            f"{balance['dataset']}: the ε is that of {unit.one}; a person who {unit.there} has up "
-            f"to {unit.a_year} times as much, of all releases together ε = {total}.",
+            f"{balance['dataset']}: the ε is that of {unit.one}; a person who {unit.there} {has}.",
             markup=False,
             highlight=False,
             soft_wrap=True,
