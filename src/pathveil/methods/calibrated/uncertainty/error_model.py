@@ -148,7 +148,7 @@ class TableRows:
         best = np.array([round(float(np.median(draws[i][1]))) for i in first])
         # Larger estimates have no lower bounds, and wider levels no narrower ones; draws are
         # finite, so this is not quite so by itself.
-        at = min(int(np.searchsorted(estimates, least)), len(estimates) - 1) if is_asked else 0
+        at = min(int(np.searchsorted(estimates, least)), len(estimates) - 1) if least else 0
         bounds[at:] = _ascending(bounds[at:])
         if is_asked:
             # So much is not known then that nobody may do it.
@@ -156,6 +156,10 @@ class TableRows:
             # What is answered by less than the sanity bound may be as much as what is there.
             bounds[:at, :, 0] = np.minimum(bounds[:at, :, 0], bounds[at, :, 0])
             bounds[:at, :, 1] = np.maximum(bounds[:at, :, 1], bounds[at, :, 1])
+        else:
+            # And no more than that.
+            most = np.maximum(bounds[at, :, 1], bounds[:at, :, 0])
+            bounds[:at, :, 1] = np.minimum(bounds[:at, :, 1], most)
         bounds[..., 0] = np.minimum.accumulate(bounds[..., 0], axis=1)
         bounds[..., 1] = np.maximum.accumulate(bounds[..., 1], axis=1)
         return cls(locations, estimates, bounds, np.maximum.accumulate(best), kind)
