@@ -399,6 +399,16 @@ def test_residuals_and_noise_are_taken_to_be_large_together():
     assert ends == pytest.approx([-47.5 - alone, 47.5 + alone], abs=3)
 
 
+def test_a_stop_below_the_sanity_bound_may_reach_it():
+    """99 of 100 such stops are visited by nobody; who asks for one asks for the other."""
+    small = (0, np.repeat([0.0, 200.0], [990, 10]))
+    large = (500, np.full(1000, 480.0))
+    plain, told = (TableRows.of(1, [small, large], least=least) for least in (0.0, 100.0))
+    assert plain.bounds[0, 4].tolist() == [0, 0]
+    assert told.bounds[0, 4].tolist() == [0, 200]
+    assert told.bounds[1, 4].tolist() == [480, 480]  # larger ones are as they are
+
+
 class TestMeasured:
     """Tables that list what is released tell how far it is off, whatever the model is."""
 

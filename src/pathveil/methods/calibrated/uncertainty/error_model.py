@@ -118,7 +118,6 @@ class TableRows:
         is_asked: bool = False,
         tail: float = 1.0,
         least: float = 0.0,
-        nobody: float = AS_GOOD_AS_NOBODY,
     ) -> "TableRows":
         """Quantiles of the true counts that were drawn for each estimate.
 
@@ -130,8 +129,6 @@ class TableRows:
                 suggest, too: see `_bounds`.
             tail: so much of what a level allows lies outside.
             least: the sanity bound: see `_bounds`.
-            nobody: if questions tell it, an interval whose ends differ by more than 1 over this
-                begins at nobody.
         """
         estimates, first = np.unique([estimate for estimate, _ in draws], return_index=True)
         bounds = np.array(
@@ -148,14 +145,18 @@ class TableRows:
         best = np.array([round(float(np.median(draws[i][1]))) for i in first])
         # Larger estimates have no lower bounds, and wider levels no narrower ones; draws are
         # finite, so this is not quite so by itself.
-        at = min(int(np.searchsorted(estimates, least)), len(estimates) - 1) if is_asked else 0
+        at = min(int(np.searchsorted(estimates, least)), len(estimates) - 1) if least else 0
         bounds[at:] = _ascending(bounds[at:])
         if is_asked:
             # So much is not known then that nobody may do it.
-            bounds[..., 0][bounds[..., 0] < nobody * bounds[..., 1]] = 0
+            bounds[..., 0][bounds[..., 0] < AS_GOOD_AS_NOBODY * bounds[..., 1]] = 0
             # What is answered by less than the sanity bound may be as much as what is there.
             bounds[:at, :, 0] = np.minimum(bounds[:at, :, 0], bounds[at, :, 0])
             bounds[:at, :, 1] = np.maximum(bounds[:at, :, 1], bounds[at, :, 1])
+        else:
+            # And no more than that.
+            most = np.maximum(bounds[at, :, 1], bounds[:at, :, 0])
+            bounds[:at, :, 1] = np.minimum(bounds[:at, :, 1], most)
         bounds[..., 0] = np.minimum.accumulate(bounds[..., 0], axis=1)
         bounds[..., 1] = np.maximum.accumulate(bounds[..., 1], axis=1)
         return cls(locations, estimates, bounds, np.maximum.accumulate(best), kind)
@@ -428,7 +429,7 @@ def with_measured_trips(
     if found is None:
         return parts
     draws = worst_draws(found, evidence.measurements[TRIPS], draw)
-    measured = TableRows.of(2, draws, kind=TRIP, is_asked=True, tail=HALF, nobody=0.0)
+    measured = TableRows.of(2, draws, kind=TRIP, is_asked=True, tail=HALF)
     asked = found.released[found.released > 0].astype(np.int64)
     by_questions = [part for part in parts if part.kind == TRIP]
     if by_questions and _length(by_questions, asked) <= _length([measured], asked):

@@ -313,12 +313,16 @@ def _log_likelihoods(seen: _Seen, noise: Noise) -> NDArray[np.float64]:
 
 def _summed(fits: NDArray[np.float64], seen: _Seen, kind: int) -> NDArray[np.float64]:
     """The log-likelihood of each point of the grid, over the questions of a kind."""
-    rows = np.flatnonzero(seen.kinds == kind)[:, None]
-    deviations = seen.spread(slice(None), rows[:, 0])
+    rows = np.flatnonzero(seen.kinds == kind)
+    # The spread does not depend on the bias, so it is looked up once for all of them.
+    points = np.arange(len(GRID)).reshape(len(MISSING), len(BIASES), -1)
+    deviations = seen.spread(points[:, 0].ravel(), rows)
     left, share = _between(np.log(deviations / LEAST_DEVIATION) / _STEP, len(_DEVIATIONS))
-    missing, bias = np.searchsorted(MISSING, GRID.missing), np.searchsorted(BIASES, GRID.biases)
-    low, high = (fits[rows, missing, bias, left + i] for i in (0, 1))
-    result: NDArray[np.float64] = ((1 - share) * low + share * high).sum(axis=0)
+    missing = np.repeat(np.arange(len(MISSING)), points.shape[2])
+    low, high = (fits[rows[:, None], missing, :, left + i] for i in (0, 1))
+    summed = np.einsum("qp,qpb->pb", 1.0 - share, low) + np.einsum("qp,qpb->pb", share, high)
+    by_bias = summed.reshape(len(MISSING), -1, len(BIASES)).swapaxes(1, 2)
+    result: NDArray[np.float64] = by_bias.ravel()
     return result
 
 
