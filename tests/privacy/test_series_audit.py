@@ -183,7 +183,7 @@ def test_the_loss_through_the_gate_keeps_what_the_ledger_charged(tmp_path, monke
     shares, epsilon = charged(tmp_path, QUARTER)
     months = list(zip(month_files(tmp_path, QUARTER), shares, strict=True))
     loss = [
-        sum(loss_of_a_month(pair, rho, monkeypatch) for pair, rho in months) for _ in range(100)
+        sum(loss_of_a_month(pair, rho, monkeypatch) for pair, rho in months) for _ in range(30)
     ]
     delta, error = excess(loss, epsilon)
     assert delta <= float(DELTA) + error
