@@ -2,13 +2,15 @@
 
     python -m bench.clipping mibici
     python -m bench.clipping cabspotting --runs 3
+    python -m bench.clipping mibici nycflights13 --contributions 20
 
 At the level of one table, with float noise and all that a plan would usually give it (45% of what
 is left of ε = 1, δ = 10⁻⁹ after the first look): the Jensen-Shannon divergence (bits) between
 how many trips visit each location, of all trips, and the noisy table with what is negative cut,
 or what is below some deviations of the noise. "none" is without noise: what clipping alone costs.
-Rows "L1" are for pure ε: what a unit adds is scaled down to a norm in L1 (its share is then that of
-ε), beside "Laplace", where nobody is, and a trip adds as many locations as nine of ten do.
+Rows "L1" are for pure ε: what a unit adds is scaled down to a norm in L1, beside "Laplace", where
+nobody is, and a trip adds as many locations as nine of ten do, and "Laplace, cap k", as the planner
+has it: a trip of more than k locations adds k of them (here each of them k/n).
 INTERNAL: it compares raw data with tables.
 """
 
@@ -29,6 +31,7 @@ SHARE, LEFT, DELTA = 0.45, Fraction(9, 10), Fraction(1, 10**9)
 CONTRIBUTIONS = (1, 5, 12, 30, 100)
 QUANTILES = (0.25, 0.5, 0.75, 0.9)
 CUTS = (1.0, 2.0, 3.0)
+CAPS = (1, 2, 3)
 
 
 def visits_of(database: TrajectoryDatabase) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -41,10 +44,20 @@ def visits_of(database: TrajectoryDatabase) -> tuple[np.ndarray, np.ndarray, np.
     return *np.divmod(keys, size), count, float(np.quantile(np.bincount(row), 0.9))
 
 
+def capped(database: TrajectoryDatabase, cap: int) -> np.ndarray:
+    """How many trips visit each location, if a trip adds ``cap`` in all at most."""
+    size, lengths = len(database.universe), np.diff(database.offsets)
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    row, code = np.divmod(np.unique(row * size + database.codes), size)
+    distinct = np.bincount(row, minlength=len(lengths))
+    return np.bincount(code, np.minimum(1.0, cap / distinct[row]), minlength=size)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--contributions", nargs="+", type=int, default=[*CONTRIBUTIONS])
     options = parser.parse_args()
     draw = np.random.default_rng(0)
     rho = float(Concentrated.within(LEFT, DELTA).rho) * SHARE
@@ -57,7 +70,7 @@ def main() -> None:
             ["dataset", "c", "table", "norm", "none", "noisy", *(f"{k:g} deviations" for k in CUTS)]
         )
         line(["---"] * (6 + len(CUTS)))
-        for most in CONTRIBUTIONS:
+        for most in options.contributions:
             database = trips(name, max(most, 2), "sample")
             if most == 1:
                 database = everybody_once(database)
@@ -67,6 +80,7 @@ def main() -> None:
                 "L1": np.bincount(unit, count).astype(float),
             }
             rows = [("Laplace", most * cap, None), ("Gaussian", most * np.sqrt(cap), None)]
+            rows += [(f"Laplace, cap {few}", float(most * few), few) for few in CAPS]
             rows += [
                 (f"{how}, {q:.0%}", float(np.quantile(each, q)), each)
                 for how, each in norms.items()
@@ -74,9 +88,11 @@ def main() -> None:
             ]
             for what, norm, clipped in rows:
                 weight = np.ones(int(unit.max()) + 1)
-                if clipped is not None:
+                if isinstance(clipped, np.ndarray):
                     weight = np.minimum(1.0, norm / np.maximum(clipped, 1e-9))
                 table = np.bincount(code, count * weight[unit], minlength=size)
+                if isinstance(clipped, int):
+                    table = capped(database, clipped)
                 is_laplace = what.startswith(("Laplace", "L1"))
                 scale = norm / (float(LEFT) * SHARE) if is_laplace else norm / np.sqrt(2 * rho)
                 deviation = np.sqrt(2.0) * scale if is_laplace else scale

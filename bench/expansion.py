@@ -15,7 +15,9 @@ the 90th percentile of the relative error of a count. Rows:
 - two strata: thinned, but units with more than c trips are counted by themselves, and multiplied by
   their own (exact) factor. A unit is in one of both, so each has as much noise as one table;
 - noise alone: all trips, with the noise of such a table (Laplace for "thinned", Gaussian for
-  "clipped"; 45% of what is left of ε = 1, δ = 10⁻⁹, one run).
+  "clipped"; 45% of what is left of ε = 1, δ = 10⁻⁹).
+
+Rows with noise are means of several runs.
 
 INTERNAL: it compares raw data with tables.
 """
@@ -47,59 +49,71 @@ def weights(unit: np.ndarray, count: np.ndarray, clip: float) -> np.ndarray:
     return np.minimum(1.0, np.sqrt(clip) / np.maximum(norms, 1e-9))
 
 
-def errors(truth: np.ndarray, table: np.ndarray, total: int) -> list[str]:
+def errors(truth: np.ndarray, table: np.ndarray, total: int) -> list[float]:
     """The divergence, and the middle and a large relative error of a stop that counts."""
     table = np.maximum(table, 0.0)
     counts = truth >= SANITY * total
     relative = np.abs(table * (truth.sum() / table.sum()) / np.maximum(truth, 1e-9) - 1)[counts]
-    told = [divergence(truth, table), np.median(relative), np.quantile(relative, 0.9)]
-    return [f"{one:.4f}" for one in told]
+    return [divergence(truth, table), np.median(relative), np.quantile(relative, 0.9)]
+
+
+def compare(name: str, given: int | None, runs_of_each: int, draw: np.random.Generator) -> None:
+    """Print the rows of a dataset."""
+    everybody = trips(name, MOST_PER_UNIT, "sample")
+    size, each = len(everybody.universe), everybody.trips[everybody.trips > 0]
+    _, code, count, _ = visits_of(everybody)
+    truth = np.bincount(code, count, minlength=size).astype(float)
+    most = given or chosen(each)
+    database = trips(name, most, "sample")
+    unit, code, count, cap = visits_of(database)
+    each = database.trips[database.trips > 0]  # in the order of these units
+    added = count.sum() / len(database)
+    clip = added * most ** CLIP_POWERS[0]
+    is_often = each > most
+    factor = each[is_often].mean() / most
+
+    def table(weight: np.ndarray) -> np.ndarray:
+        return np.bincount(code, count * weight[unit], minlength=size)
+
+    thinned = table(np.ones(len(each)))
+    laplace, gaussian = most * cap / EPSILON, np.sqrt(clip / (2 * RHO))
+    share = thinned.sum() / truth.sum()
+    weighed = weights(unit, count, clip)
+    strata = table(np.where(is_often, factor, 1.0))
+    lost = table(weighed).sum() / truth.sum()
+
+    def noise(laplaces: int, gaussians: int) -> np.ndarray:
+        return sum(
+            (draw.laplace(0.0, laplace, size) for _ in range(laplaces)),
+            start=gaussians * draw.normal(0.0, gaussian, size),
+        )
+
+    rows = {
+        "thinned": lambda: thinned,
+        "thinned, and noise": lambda: thinned + noise(1, 0),
+        "clipped": lambda: table(weighed),
+        "clipped, and noise": lambda: table(weighed) + noise(0, 1),
+        "two strata": lambda: strata,
+        "two strata, and noise": lambda: strata + noise(1, 0) + factor * noise(1, 0),
+        "noise alone, Laplace": lambda: truth * share + noise(1, 0),
+        "noise alone, Gaussian": lambda: truth * lost + noise(0, 1),
+    }
+    for what, made in rows.items():
+        runs = [errors(truth, made(), len(everybody)) for _ in range(runs_of_each)]
+        line([name, str(most), what, *(f"{one:.4f}" for one in np.mean(runs, axis=0))])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--most", type=int, default=None, help="c, instead of that of auto")
+    parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
     draw = np.random.default_rng(0)
     line(["dataset", "c", "table", "divergence", "median error", "90th percentile"])
     line(["---"] * 6)
     for name in options.datasets:
-        everybody = trips(name, MOST_PER_UNIT, "sample")
-        size, each = len(everybody.universe), everybody.trips[everybody.trips > 0]
-        _, code, count, _ = visits_of(everybody)
-        truth = np.bincount(code, count, minlength=size).astype(float)
-        most = options.most or chosen(each)
-        database = trips(name, most, "sample")
-        unit, code, count, cap = visits_of(database)
-        each = database.trips[database.trips > 0]  # in the order of these units
-        added = count.sum() / len(database)
-        clip = added * most ** CLIP_POWERS[0]
-        is_often = each > most
-        factor = each[is_often].mean() / most
-
-        def table(weight: np.ndarray) -> np.ndarray:
-            return np.bincount(code, count * weight[unit], minlength=size)  # noqa: B023
-
-        thinned = table(np.ones(len(each)))
-        laplace, gaussian = most * cap / EPSILON, np.sqrt(clip / (2 * RHO))
-        share = thinned.sum() / truth.sum()
-        weighed = weights(unit, count, clip)
-        strata = table(np.where(is_often, factor, 1.0))
-        rarely, often = (draw.laplace(0.0, laplace, size) for _ in range(2))
-        rows = {
-            "thinned": thinned,
-            "thinned, and noise": thinned + draw.laplace(0.0, laplace, size),
-            "clipped": table(weighed),
-            "clipped, and noise": table(weighed) + draw.normal(0.0, gaussian, size),
-            "two strata": strata,
-            "two strata, and noise": strata + rarely + factor * often,
-            "noise alone, Laplace": truth * share + draw.laplace(0.0, laplace, size),
-            "noise alone, Gaussian": truth * table(weighed).sum() / truth.sum()
-            + draw.normal(0.0, gaussian, size),
-        }
-        for what, found in rows.items():
-            line([name, str(most), what, *errors(truth, found, len(everybody))])
+        compare(name, options.most, options.runs, draw)
 
 
 if __name__ == "__main__":

@@ -310,7 +310,7 @@ def test_the_number_of_trips_is_chosen_and_counts_are_read_as_all_trips(pathveil
     assert result.json()["of_all_trips"] == result.json()["released_trajectories"]
     release = read_release("out")
     assert release.certificate.adds_up()
-    assert release.certificate.accounting.choices[0].epsilon == "4/25"
+    assert release.certificate.accounting.choices[0].epsilon == "8/25"
     told = " ".join(pathveil("explain", "out").out.split())
     assert "Counts are of at most 8 trips of each unit. By noisy counts there are 1 trips" in told
     counted = pathveil("count", "out", "C", "--json").json()

@@ -182,9 +182,7 @@ def excess(loss, epsilon):
 def test_the_loss_through_the_gate_keeps_what_the_ledger_charged(tmp_path, monkeypatch):
     shares, epsilon = charged(tmp_path, QUARTER)
     months = list(zip(month_files(tmp_path, QUARTER), shares, strict=True))
-    loss = [
-        sum(loss_of_a_month(pair, rho, monkeypatch) for pair, rho in months) for _ in range(100)
-    ]
+    loss = [sum(loss_of_a_month(pair, rho, monkeypatch) for pair, rho in months) for _ in range(30)]
     delta, error = excess(loss, epsilon)
     assert delta <= float(DELTA) + error
     assert np.mean(loss) > float(SHARED) / 4  # the attack is not blind
