@@ -5,6 +5,8 @@ simulated week: mean length 6.7, |L| = 1,012; h = 12, ε = 1. From arrays to the
 read, rehearsed or charged, and what is compiled was compiled, and imported, before the clock runs.
 
 ``--riders 12000000`` makes one run of another size, told in sorts and in the arrays' memory.
+``--same-tables 5000000`` tells what the synthesis alone takes for so many people, with ε divided by
+as much as they are more than a million: tables that say as much.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import os
 import subprocess
 import sys
 import time
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -82,6 +85,21 @@ def peak_memory() -> float:
     return memory.bytes() / 1e9
 
 
+def synthesis_memory(riders: int, least: int = 1_000_000) -> None:
+    """Peak memory of the synthesis alone, at ε = least / riders; the people are gone by then."""
+    publish(database(1000), epsilon="1", method="calibrated")  # load what is compiled
+    data, epsilon = database(riders), Fraction(least, riders)
+    parameters = Parameters.choose(epsilon=epsilon, universe_size=len(data.universe))
+    usual, planner = MeasurementPlan.usual(parameters), Planner(parameters)
+    measured = measure(data, usual, choose_candidates, Randomness(), adapt=planner)
+    del data
+    memory = PeakMemory()
+    made = synthesize(measured, measured.plan, np.random.default_rng())
+    row(
+        f"|D| = {riders:,}, ε = {epsilon}", f"{memory.bytes() / 1e6:.0f} MB", f"{len(made):,} paths"
+    )
+
+
 def at_once(riders: int) -> None:
     """One publish by each method of a week of another size: in sorts, and in arrays of memory."""
     for method in ("full", "calibrated"):
@@ -110,7 +128,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memory", action="store_true", help="only peak memory, as a number")
     parser.add_argument("--riders", type=int, help="one run of so many instead, by processor time")
+    parser.add_argument("--same-tables", type=int, help="the synthesis of so many alone")
     arguments = parser.parse_known_args()[0]
+    if arguments.same_tables is not None:
+        synthesis_memory(arguments.same_tables)
+        return
     if arguments.memory:
         print(peak_memory())
         return

@@ -1,7 +1,7 @@
 """Why a release has as many rows as there are people: a table of docs/scaling.md.
 
     python -m bench.rows
-    python -m bench.rows --riders 1200000 --epsilon 0.25
+    python -m bench.rows --riders 100000 --epsilon 0.25
 
 The Jensen-Shannon divergence of transitions of a simulated week (|L| = 1,012) and its release:
 with all rows; with every second or fourth of its trajectories, drawn at random, counted so often;
@@ -58,7 +58,7 @@ def main() -> None:
         return f"{jensen_shannon(raw, found):.3f}"
 
     def released(rows: int) -> Paths:
-        synthesize.MOST_ROWS = synthesize.ENOUGH_ROWS = rows
+        synthesize.MOST_ROWS = rows
         return publish(data, epsilon=options.epsilon, method="calibrated").paths()
 
     whole, people = released(synthesize.MOST_ROWS), data.paths()

@@ -5,7 +5,6 @@ On a standalone cluster of its own, whose workers can be lost, by the command li
 
 import signal
 import threading
-import time
 
 import pytest
 from tests.engines.cluster import Cluster, find_java
@@ -44,7 +43,7 @@ def workers(tmp_path):
         yield running
 
 
-def settings(folder, timeout=TIMEOUT, more=()):
+def settings(folder, timeout=TIMEOUT):
     """The environment of a run with a small Spark, set up as an administrator would."""
     place = folder / "conf"
     place.mkdir()
@@ -53,7 +52,6 @@ def settings(folder, timeout=TIMEOUT, more=()):
         "spark.executor.memory 512m",
         "spark.sql.shuffle.partitions 3",
         f"spark.pathveil.workerTimeout {timeout}",
-        *more,
     ]
     (place / "spark-defaults.conf").write_text("\n".join(lines) + "\n")
     return cluster_environment() | {"SPARK_CONF_DIR": str(place)}
@@ -144,42 +142,16 @@ def test_a_full_disk(begin, taps, tmp_path):
         run.check_charged_for_nothing()
 
 
-def on_this_machine(begin, taps, folder, more=()):
-    """A run on one machine that has begun to shuffle."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_signal_to_a_spark_on_this_machine(begin, taps, tmp_path, number):
     options = ("--engine", "spark", "--master", "local[1]")
-    run = begin(taps, folder, *options, env=settings(folder, more=more))
+    run = begin(taps, tmp_path, *options, env=settings(tmp_path))
 
     def has_begun():
         names = [path.name for path in files_in(run.spill)]
         return any(name.startswith("shuffle_") for name in names)
 
     wait_until(lambda: has_begun() or run.process.poll() is not None, "it did not spill")
-    return run
-
-
-IMPATIENT = (  # as if two minutes were two seconds
-    "spark.network.timeout 2s",
-    "spark.network.timeoutInterval 200ms",
-    "spark.executor.heartbeatInterval 300ms",
-    "spark.executor.heartbeat.maxFailures 1",
-)
-
-
-def test_a_machine_that_slept(begin, taps, tmp_path):
-    """All stands still for longer than Spark waits for a worker, and goes on."""
-    run = on_this_machine(begin, taps, tmp_path, IMPATIENT)
-    for _ in range(3):
-        run.signal(signal.SIGSTOP)
-        time.sleep(4)
-        run.signal(signal.SIGCONT)
-        time.sleep(1)
-    result = run.finish()
-    assert result.code == 0, result
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_signal_to_a_spark_on_this_machine(begin, taps, tmp_path, number):
-    run = on_this_machine(begin, taps, tmp_path)
     run.signal(number)
     result = run.finish()
     if number == signal.SIGINT:

@@ -140,21 +140,6 @@ def test_fewer_rows_stand_for_as_many_trajectories(week, monkeypatch):
     assert paths.weights.sum() == pytest.approx(len(week), rel=0.01)
 
 
-def test_no_more_rows_than_noise_tells_apart(week, monkeypatch):
-    """Half of ε, half of the rows; but with few of them all are made."""
-    measurements, plan = measured(week, "0.5")
-    everybody = len(synthesize(measurements, plan, generator(1)))
-    monkeypatch.setattr(synthesis, "ENOUGH_ROWS", 1000)
-    made, complete = [], synthesis.complete
-    monkeypatch.setattr(
-        synthesis, "complete", lambda *given: made.append(given[2]) or complete(*given)
-    )
-    paths = synthesize(measurements, plan, generator(1))
-    assert made == [pytest.approx(len(week) / 2, rel=0.05)]
-    assert len(paths) < 0.8 * everybody
-    assert paths.weights.sum() == pytest.approx(len(week), rel=0.05)
-
-
 ROWS = {
     "empty": [],
     "empty trajectories": [[]] * 50,

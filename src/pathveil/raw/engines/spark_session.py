@@ -33,8 +33,8 @@ _SETTINGS: Final = {
 }
 LOCAL_SETTINGS: Final = {
     # On one machine nobody else can be lost. But a process that stood still for two minutes (a
-    # machine that slept, or had too much to do) would be taken for a lost worker, could not be
-    # registered again, and would end itself ten minutes later.
+    # machine that slept, or had too much to do) is taken for a lost worker, and Spark 4.3 can't
+    # register it again.
     "spark.network.timeout": "1d",
 }
 _FORMATS: Final = ("delta", "iceberg", "orc", "parquet")

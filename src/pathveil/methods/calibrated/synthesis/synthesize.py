@@ -24,7 +24,7 @@ from pathveil.methods.calibrated.synthesis.target_cells import Targets
 from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.methods.calibrated.synthesis.unnamed import Unnamed, name_all
 from pathveil.progress_reports import report_progress
-from pathveil.statistics.constants import CALIBRATED_TOTAL, SHARES, SHRINKING
+from pathveil.statistics.constants import CALIBRATED_TOTAL, SHRINKING
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.total import TOTAL
@@ -32,10 +32,6 @@ from pathveil.statistics.total import TOTAL
 # Noise alone can ask for any number of trajectories, and so can a city. Beyond these bounds (about
 # a gigabyte) each synthetic trajectory stands for several, so memory does not grow with |D|.
 MOST_ROWS, MOST_VISITS = 1 << 22, 1 << 25
-# From the first of these on, no more are made than noise tells apart: as many for a million people
-# at ε = 1 as for fifty million at ε = 1/50, whose tables say as much. The second is the scale of
-# the noise on their number at ε = 1 (one trajectory each, no times), where all are made.
-ENOUGH_ROWS, PLAIN_SCALE = 1 << 20, float(1 / SHARES["total"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,8 +92,7 @@ def weigh(
     model = fit(aims, Destinations.of(known, plan, near), work, plan, draw)
     report_progress(1, 5)
 
-    told_apart = max(ENOUGH_ROWS, known.total * PLAIN_SCALE / measurements[TOTAL].scale)
-    rows = min(known.total, told_apart, MOST_ROWS, MOST_VISITS / aims.mean_length)
+    rows = min(known.total, MOST_ROWS, MOST_VISITS / aims.mean_length)
     made = with_missing_trips(complete(work, model, rows, draw), known, draw)
     completed = merge_identical(made, unnamed + 1)
     del made  # as large as all that follows
