@@ -20,17 +20,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epsilon", default="1")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--riders", nargs="+", type=int, default=list(RIDERS))
+    parser.add_argument("--methods", nargs="+", default=list(COMPARED), choices=COMPARED)
     options = parser.parse_args()
-    line(["riders", "stops", *COMPARED])
-    line(["---"] * (2 + len(COMPARED)))
+    line(["riders", "stops", *options.methods])
+    line(["---"] * (2 + len(options.methods)))
     for stops in STOPS:
-        for riders in RIDERS:
+        for riders in options.riders:
             week = simulate_week(riders, stops, seed=1)
             yardstick = Yardstick(
                 TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
             )
             means = (
-                yardstick.mean_figures(method, options.epsilon, options.runs) for method in COMPARED
+                yardstick.mean_figures(method, options.epsilon, options.runs)
+                for method in options.methods
             )
             # The paper's queries of up to 3 locations, and single locations.
             errors = (f"{mean[0]:.2f}/{mean[4]:.2f}" for mean in means)

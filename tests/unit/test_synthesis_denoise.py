@@ -170,5 +170,16 @@ def test_what_nobody_does_is_no_habit(seed):
     noisy = true.ravel() + laplace(true.size, seed)
     table = NoisyTable(np.arange(true.size), noisy, true.size, NOISE)
     found = ACTIONS.denoise(table, Scope(50), Known()).value
-    assert found[..., STAY].sum() < SCALE
+    assert not found[..., STAY].any()
     assert found[..., BACK].sum() == pytest.approx(true[..., BACK].sum(), rel=0.05)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_habits_that_noise_hides_are_not_taken_for_none(seed):
+    """Of few people nothing stands out; that is no reason to believe that nobody goes back."""
+    true = np.zeros(ACTION_SHAPE, dtype=np.int64)
+    true[..., NEW] = true[..., BACK] = true[..., END] = SCALE // 2
+    true[~possible_actions()] = 0
+    noisy = true.ravel() + laplace(true.size, seed)
+    table = NoisyTable(np.arange(true.size), noisy, true.size, NOISE)
+    assert ACTIONS.denoise(table, Scope(50), Known()).value[..., BACK].sum() > 0

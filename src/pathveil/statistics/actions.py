@@ -6,12 +6,13 @@ No location is named, so a few hundred cells say how people come back.
 """
 
 from collections.abc import Iterator, Sequence
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
-from pathveil.statistics.constants import DOUBT_OF_ACTIONS
+from pathveil.statistics.constants import CERTAIN_DEVIATIONS, DOUBT_OF_ACTIONS, RARE_ACTIONS
 from pathveil.statistics.denoise import Estimates, posterior
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.outlook import Outlook
@@ -83,16 +84,24 @@ class Actions(OfVisits):
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
         """Posterior means of the cells that can occur, shape `SHAPE`.
 
-        Each kind of action by itself: in some data nobody ever stays, or returns to an older
-        location, and what noise makes of thirty such cells would be taken for a habit.
+        In some data nobody ever stays, or returns to an older location, and what noise makes of
+        thirty such cells would be taken for a habit.
         """
         possible, noisy = possible_actions(), table.counts.reshape(SHAPE)
         value, variance = np.zeros(SHAPE), np.ones(SHAPE)
-        for kind in range(ACTION_KINDS):
-            occurs = possible & (np.arange(ACTION_KINDS) == kind)
-            found = posterior(noisy[occurs], table.noise, doubt=DOUBT_OF_ACTIONS)
-            value[occurs], variance[occurs] = found.mean, found.variance
+        found = posterior(noisy[possible], table.noise)
+        value[possible], variance[possible] = found.mean, found.variance
+        for kind in (STAY, BACK, OLDER):
+            if _is_none(noisy[..., kind][possible[..., kind]], table, noisy[possible].sum()):
+                value[..., kind] = 0.0
         return Estimates(value, variance)
+
+
+def _is_none(noisy: NDArray[np.int64], table: NoisyTable, all_actions: int) -> bool:
+    """Whether a kind of action does not occur: noise explains it, and it is rare at most."""
+    most = noisy.sum() + CERTAIN_DEVIATIONS * table.scale * sqrt(2.0 * len(noisy))
+    explained = not posterior(noisy, table.noise, doubt=DOUBT_OF_ACTIONS).median.any()
+    return bool(explained and most < RARE_ACTIONS * all_actions)
 
 
 def action_counts(

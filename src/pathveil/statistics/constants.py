@@ -219,9 +219,11 @@ DOUBT_OF_SHAPES: Final = 5.0
 # lengths alone: of 150 simulated weeks of 2,000 riders in which noise passed for very long
 # trajectories 5 times, none was left.
 DOUBT_AFTER_A_GAP: Final = 15.0
-# Nats by which a kind of action (to stay, to go back …) must be likelier than noise. By argument,
-# as above; seen on nycflights13, where nobody stays.
+# Nats by which a kind of action (to stay, to go back …) must be likelier than noise, unless it may
+# be more than such a share of all actions. By argument; seen on nycflights13, where nobody stays,
+# and on weeks of 2,000 riders, where noise hides every kind.
 DOUBT_OF_ACTIONS: Final = 5.0
+RARE_ACTIONS: Final = 0.05
 # A number of trajectories that is so many scales of its noise is believed, whatever the shapes say:
 # of nobody it is that large once in 40 times. By argument; `bench.few` shows what it is for.
 CERTAIN_SCALES: Final = 3.0

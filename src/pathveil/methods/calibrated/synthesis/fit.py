@@ -245,5 +245,7 @@ def _leaving_ratios(targets: FitTargets, tables: _Tables) -> NDArray[np.float64]
     per_visit = tables.leaving / np.maximum(tables.visits, 1.0)
     expected = per_visit * np.maximum(targets.first_visits, 1.0)
     _, leaving, slack = targets.leaving
+    # From where rather than elsewhere: how many new locations there are in all, others tell better.
+    expected *= leaving.sum() / max(float(expected.sum()), 1.0)
     bounded: NDArray[np.float64] = np.clip((leaving + slack) / (expected + slack), *EXPLORING_STEP)
     return bounded
