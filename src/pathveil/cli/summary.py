@@ -8,9 +8,7 @@ if TYPE_CHECKING:
     from pathveil.core.parameters import Parameters
     from pathveil.release.release import Release
 
-SHOWN_JOURNEYS = 5
-JOURNEYS = "Most frequent journeys between different locations"
-BUSIEST = "Busiest locations"
+SHOWN_STOPS, SHOWN_JOURNEYS = 3, 5
 
 WORDS = {
     "epsilon": "epsilon",
@@ -59,16 +57,27 @@ def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
 
 def _print_largest(release: "Release") -> None:
     """What is largest and known, with intervals and marks; what was left out, by which rule."""
-    from pathveil.cli.console import called, print_note, print_table
-    from pathveil.cli.intervals import HEADINGS, cells, left_out_words
+    from pathveil.cli.console import print_note
+    from pathveil.cli.intervals import left_out_words
     from pathveil.core.error_table import RULE
 
-    title, shown, of = largest(release)
-    if title == BUSIEST and of:
+    stops, (found, of) = busiest(release), journeys(release)
+    _print_patterns(release, "Busiest locations", stops)
+    _print_patterns(release, "Most frequent journeys between different locations", found)
+    if of and not found:
         print_note(
             f"None of the {of:,} most frequent journeys between different locations can be told "
-            "from noise, so none is shown. What is known is single locations."
+            "from noise, so none is shown."
         )
+    if release.error_table is not None and (stops or found):
+        left_out = left_out_words(of - len(found), of) if found else ""
+        print_note(f"{left_out}Marks: {RULE}.")
+
+
+def _print_patterns(release: "Release", title: str, shown: list["Pattern"]) -> None:
+    from pathveil.cli.console import called, print_table
+    from pathveil.cli.intervals import HEADINGS, cells
+
     if not shown:
         return
     headings = HEADINGS if release.error_table is not None else ("trajectories",)
@@ -81,27 +90,28 @@ def _print_largest(release: "Release") -> None:
         ],
         numbers={1, 2},
     )
-    if release.error_table is not None:
-        left_out = left_out_words(of - len(shown), of) if title == JOURNEYS else ""
-        print_note(f"{left_out}Marks: {RULE}.")
 
 
-def largest(release: "Release") -> tuple[str, list["Pattern"], int]:
-    """The most frequent journeys that can be told from noise, or else the busiest locations.
+def busiest(release: "Release") -> list["Pattern"]:
+    """The most visited locations, as far as they can be told from noise."""
+    return _told(release.top_patterns(SHOWN_STOPS, max_length=1))
 
-    Returns:
-        What they are called, they, and how many journeys were looked at. A journey visits no
-        location twice: people return to where they began, so the most frequent patterns of all are
-        often one location and itself, which is true and tells nothing about where people go.
+
+def journeys(release: "Release") -> tuple[list["Pattern"], int]:
+    """The most frequent journeys that can be told from noise, and how many were looked at.
+
+    A journey visits no location twice: people return to where they began, so the most frequent
+    patterns of all are often one location and itself, which is true and tells nothing about where
+    people go.
     """
+    found = release.top_patterns(SHOWN_JOURNEYS, min_length=2, different=True)
+    return _told(found), len(found)
+
+
+def _told(found: list["Pattern"]) -> list["Pattern"]:
     from pathveil.cli.intervals import told
 
-    found = release.top_patterns(SHOWN_JOURNEYS, min_length=2, different=True)
-    shown = told([(one, one.support) for one in found], everything=False)[0]
-    if shown:
-        return JOURNEYS, shown, len(found)
-    stops = release.top_patterns(SHOWN_JOURNEYS, max_length=1)
-    return BUSIEST, told([(one, one.support) for one in stops], everything=False)[0], len(found)
+    return told([(one, one.support) for one in found], everything=False)[0]
 
 
 def _facts(release: "Release") -> dict[str, object]:

@@ -28,7 +28,7 @@ def demo(
     Example: `pathveil demo --riders 200000`
     """
     from pathveil.cli.console import reported_progress, stderr_console
-    from pathveil.cli.summary import largest, print_summary
+    from pathveil.cli.summary import busiest, journeys, print_summary
     from pathveil.cli.terminal import Terminal
     from pathveil.core.parameters import Parameters
     from pathveil.folders import check_free
@@ -53,7 +53,7 @@ def demo(
     print_summary(release, folder, json=json)
     if not json:
         console = stderr_console()
-        for pattern in largest(release)[1][:1]:
+        for pattern in (journeys(release)[0] or busiest(release))[:1]:
             named = week.universe.names or week.universe.labels
             asked = (named[week.universe.code(label)] for label in pattern.locations)
             command = f"pathveil count {folder} {shlex.join(asked)}"
