@@ -53,6 +53,7 @@ def test_a_signal_that_is_lost_in_a_callback(week, pathveil, place, sleeps, left
     )  # fmt: skip
     result = finish(process, timeout=300)  # it would sleep for longer
     assert result.code == 143, result
+    assert "Traceback" not in result.err
     assert result.err.splitlines()[-1] == f"error: Interrupted. {left}"
     assert (week / "out").exists() == ("whole" in left)
     assert ("whole" not in left) or pathveil("verify", "out").code == 0

@@ -4,7 +4,8 @@ A signal's handler raises `Stopped`, so that temporary folders are removed on th
 not enough by itself: Python throws an exception away that is raised inside a callback (of a weak
 reference, of a driver), and the command would go on. So the handler also keeps the signal, and an
 alarm clock looks again and again: unless `Stopped` is on its way out, it is raised once more. What
-was kept also decides the exit code, should the command have ended meanwhile.
+was kept also decides the exit code, should the command have ended meanwhile. Of a `Stopped` that
+was thrown away Python would print a traceback; nobody needs to see one.
 
 Imports nothing heavy: `main` listens before anything else is imported.
 """
@@ -37,6 +38,7 @@ def begin() -> None:
     global _may_raise  # noqa: PLW0603  (signals belong to the process)
     listen()
     _may_raise = True
+    sys.unraisablehook = _thrown_away
     check()
 
 
@@ -44,6 +46,7 @@ def end() -> int | None:
     """From now on a signal is only kept; the one that came, if any, is forgotten with this."""
     global _may_raise, _received  # noqa: PLW0603
     _may_raise = False
+    sys.unraisablehook = sys.__unraisablehook__
     if _received is not None:
         signal.setitimer(signal.ITIMER_REAL, 0)
     received, _received = _received, None
@@ -74,6 +77,11 @@ def _stop(number: int, _frame: FrameType | None) -> None:
             signal.signal(signal.SIGALRM, _look_again)
             signal.setitimer(signal.ITIMER_REAL, _LOOK_AGAIN, _LOOK_AGAIN)
     check()
+
+
+def _thrown_away(told: "sys.UnraisableHookArgs") -> None:
+    if not isinstance(told.exc_value, Stopped):
+        sys.__unraisablehook__(told)
 
 
 def _look_again(_number: int, _frame: FrameType | None) -> None:
