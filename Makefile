@@ -4,6 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# The tests start commands by the thousand. Where this is set, each would first compile some 250
+# modules of ours: a second and more.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup pin audit-deps demo test test-all lint bench docs browser fuzz proofs spark clean
 
 setup: $(STAMP)
