@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pathveil.statistics.constants import (
     DRAWN_QUERIES,
+    FEW_TAKE,
     FEWEST_LARGE,
     FEWEST_MOVERS,
     FEWEST_QUERIES,
@@ -106,7 +107,7 @@ def _of_kind(kind: int, seen: Measurements, visitors: NDArray[np.float64], total
         pools.append(_among_listed(kind, listed, visitors, total))
     unit = max(SANITY * total, seen.plan[VALIDATION].noise.scale)
     all_may_take = QUERIES_TAKE * _movers(seen, total)
-    most = QUERY_SHARES[kind] * all_may_take / len(pools), all_may_take
+    most = QUERY_SHARES[kind] * all_may_take / len(pools), FEW_TAKE * all_may_take
     chosen = []
     for pool in pools:
         different = pool.at(_first_of_each(kind, pool.locations, len(visitors)))
