@@ -532,3 +532,7 @@ def test_flows_between_zones_add_up(across):
     assert all(flow["origin"] != flow["destination"] for flow in told["rows"])
     assert {flow["origin"] for flow in told["rows"]} <= set(labels)
     assert len(labels) == 1 or across > 1
+    # Of sums only a bound is known, and that is told.
+    for flow in told["rows"]:
+        assert (flow["mark"], flow["low"]) == ("noise", 0)
+        assert flow["count"] <= flow["high"]

@@ -5,7 +5,7 @@ one location, the flows between cells of the map instead of single stops.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -194,7 +194,7 @@ def _direction(name: str, count: int) -> dict[str, int | str | None]:
 
 
 # Flows between zones of the map: cells of equal size, each where its visits are. They are sums of
-# many flows, of whose errors together nothing was measured, so they have no intervals.
+# many flows, of whose errors together nothing was measured, so only a bound is known.
 
 
 class Zone(Record):
@@ -207,12 +207,11 @@ class Zone(Record):
     longitude: float
 
 
-class ZoneFlow(Record):
+class ZoneFlow(Figure):
     """A flow between two zones, by their labels."""
 
     origin: str
     destination: str
-    count: int
 
 
 class ZoneFlows(Table):
@@ -239,6 +238,14 @@ def zone_flows(indexed: IndexedRelease, asked: Asked) -> ZoneFlows:
     counts = np.zeros(len(keys), dtype=np.int64)
     np.add.at(counts, at, pairs.counts[apart])
     shown = np.argsort(-counts, kind="stable")[: asked.integer("limit")]
+    flows = PairCounts(*np.divmod(keys[shown], len(zones)), counts[shown])
+    answering = indexed.release.answering
+    known: Iterable[int] = (
+        flows.counts.tolist()
+        if answering is None
+        else answering.between_zones(flows, zone_of).estimates()
+    )
+    ends = zip(flows.first.tolist(), flows.second.tolist(), known, strict=True)
     return ZoneFlows(
         zones=[
             Zone(
@@ -252,11 +259,11 @@ def zone_flows(indexed: IndexedRelease, asked: Asked) -> ZoneFlows:
         ],
         rows=[
             ZoneFlow(
-                origin=universe.labels[zones[keys[i] // len(zones)][0]],
-                destination=universe.labels[zones[keys[i] % len(zones)][0]],
-                count=int(counts[i]),
+                **figure(count),
+                origin=universe.labels[zones[start][0]],
+                destination=universe.labels[zones[end][0]],
             )
-            for i in shown.tolist()
+            for start, end, count in ends
         ],
         inside=int(pairs.counts[placed & ~apart].sum()),
         left_out=int(pairs.counts[~placed].sum()),

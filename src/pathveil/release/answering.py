@@ -144,6 +144,25 @@ class Answering:
         most = np.minimum(self._most_visits[pairs.first], self._most_visits[pairs.second])
         return self.table.answers(HOURS, two, pairs.counts, two > 0, most, level)
 
+    def between_zones(
+        self, flows: PairCounts, zone_of: NDArray[np.int64], level: float = USUAL_LEVEL
+    ) -> Answers:
+        """Answers to flows between zones: sums of many, of whose errors nothing more is known.
+
+        They are not off as a single flow of their size is: what a table of flows leaves out or adds
+        to each of them adds up. No sum exceeds the visits to either zone.
+
+        Args:
+            flows: between zones, by their numbers.
+            zone_of: the zone of each location; −1 if it has none.
+            level: of the intervals.
+        """
+        placed = zone_of >= 0
+        of_zone = np.bincount(zone_of[placed], self._most_visits[placed]).astype(np.int64)
+        most = np.minimum(of_zone[flows.first], of_zone[flows.second])
+        two = np.full(len(flows.counts), 2, dtype=np.int64)
+        return self.table.answers(HOURS, two, flows.counts, two > 0, most, level)
+
     def of_patterns(
         self, found: Sequence[Pattern], *, contiguous: bool, at_hours: bool = False
     ) -> list[Pattern]:

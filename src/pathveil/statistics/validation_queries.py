@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pathveil.statistics.constants import (
     DRAWN_QUERIES,
+    FEW_TAKE,
     FEWEST_LARGE,
     FEWEST_MOVERS,
     FEWEST_QUERIES,
@@ -92,16 +93,9 @@ def drawn_queries(seen: Measurements) -> Queries:
     kind = np.repeat(np.array(QUERY_KINDS, dtype=np.int8), [len(part.expected) for part in parts])
     locations = np.concatenate([part.locations for part in parts]).astype(np.int32)
     expected = np.concatenate([part.expected for part in parts])
-    # Among large ones any order will do: what is left of each is far above the noise.
-    order = np.lexsort(
-        (scattered(len(kind), ORDER), np.minimum(expected, _large_from(seen, total)))
-    )
+    # What fewer answer stands first: it can spare the fewest.
+    order = np.lexsort((scattered(len(kind), ORDER), expected))
     return Queries(kind[order], locations[order])
-
-
-def _large_from(seen: Measurements, total: float) -> float:
-    """From so many expected answers on a question is large."""
-    return SMALL_QUERIES[-1] * max(SANITY * total, seen.plan[VALIDATION].noise.scale)
 
 
 def _of_kind(kind: int, seen: Measurements, visitors: NDArray[np.float64], total: float) -> "_Pool":
@@ -111,12 +105,13 @@ def _of_kind(kind: int, seen: Measurements, visitors: NDArray[np.float64], total
     pools = [_anywhere(kind, visitors, total)]
     if len(listed.counts):
         pools.append(_among_listed(kind, listed, visitors, total))
-    unit = _large_from(seen, total) / SMALL_QUERIES[-1]
-    most = QUERY_SHARES[kind] * QUERIES_TAKE * _movers(seen, total) / len(pools)
+    unit = max(SANITY * total, seen.plan[VALIDATION].noise.scale)
+    all_may_take = QUERIES_TAKE * _movers(seen, total)
+    most = QUERY_SHARES[kind] * all_may_take / len(pools), FEW_TAKE * all_may_take
     chosen = []
     for pool in pools:
         different = pool.at(_first_of_each(kind, pool.locations, len(visitors)))
-        chosen.append(different.at(_of_all_sizes(different.expected, unit, most)))
+        chosen.append(different.at(_of_all_sizes(different.expected, unit, *most)))
     both = _Pool(*(np.concatenate(column) for column in zip(*chosen, strict=True)))
     return both.at(_first_of_each(kind, both.locations, len(visitors)))
 
@@ -192,7 +187,9 @@ def _with_third(
     return expected * np.minimum(3.0 * visitors[locations[:, 2]] / total, 1.0)
 
 
-def _of_all_sizes(expected: NDArray[np.float64], unit: float, most: float) -> NDArray[np.int64]:
+def _of_all_sizes(
+    expected: NDArray[np.float64], unit: float, most: float, most_of_few: float
+) -> NDArray[np.int64]:
     """Positions of questions of all sizes.
 
     Small ones until they take as many trajectories as they may. Large ones are asked of who
@@ -201,7 +198,9 @@ def _of_all_sizes(expected: NDArray[np.float64], unit: float, most: float) -> ND
     Args:
         expected: about how many answer each.
         unit: what is below three of it is small.
-        most: trajectories that the small ones take.
+        most: trajectories that the small ones take, and the large ones.
+        most_of_few: trajectories that a few large ones may take; where each takes much, as in a
+            city of six stops, more of them would leave nothing of each other.
     """
     units = np.maximum(expected, 1e-9) / unit
     size = np.searchsorted(SMALL_QUERIES, units, side="right")
@@ -215,7 +214,8 @@ def _of_all_sizes(expected: NDArray[np.float64], unit: float, most: float) -> ND
     large = np.flatnonzero(is_large & (rank < LARGE_QUERIES))
     large = large[np.argsort(rank[large], kind="stable")]
     taken = np.cumsum(expected[large])
-    return np.concatenate((small, large[: max(np.searchsorted(taken, most), FEWEST_LARGE)]))
+    few = int(np.clip(np.searchsorted(taken, most_of_few), *FEWEST_LARGE))
+    return np.concatenate((small, large[: max(int(np.searchsorted(taken, most)), few)]))
 
 
 def _ranks(groups: NDArray[np.int64]) -> NDArray[np.int64]:

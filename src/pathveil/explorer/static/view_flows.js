@@ -16,7 +16,7 @@ export async function flows(body, parameters, facts) {
   const wanted = {
     kind: parameters.get("kind") === "steps" ? "steps" : "ends",
     n: parameters.get("n") ?? "15",
-    draw: parameters.get("draw") === "stops" ? "stops" : "zones",
+    draw: parameters.get("draw") ?? (facts.has_intervals ? "stops" : "zones"),
     during: parameters.get("during") ?? "",
     of: parameters.get("of") ?? "",
   };
@@ -81,9 +81,9 @@ export async function flows(body, parameters, facts) {
       const left = draw(both.filter((pair) => pair.count));
       explained.textContent = `From where people come to ${of.name || of.label}, and where they go from there${left}. Click it again for all flows.`;
     } else if (zones) {
-      drawn.flows(zones.rows, zones.zones);
+      const left = draw(zones.rows, zones.zones);
       const within = zones.total ? Math.round((100 * zones.inside) / zones.total) : 0;
-      explained.textContent = `The ${zones.rows.length} largest flows between ${zones.zones.length} zones of the map, each drawn where its visits are; ${within}% stay in their zone.${facts.has_intervals ? " They are sums, for which no interval is known." : ""} Click a location for its own.`;
+      explained.textContent = `The ${zones.rows.length} largest flows between ${zones.zones.length} zones of the map, each drawn where its visits are; ${within}% stay in their zone${left}. Click a location for its own.`;
     } else {
       const left = draw(listed.rows);
       explained.textContent = `The ${listed.rows.length} largest flows between different locations; wide lines are large ones${left}. Click a location for its own.`;
@@ -91,9 +91,9 @@ export async function flows(body, parameters, facts) {
   }
 
   /** Draw what can be told from noise, and say how much can't. */
-  function draw(rows) {
+  function draw(rows, zones = []) {
     const told = rows.filter((row) => !isNoise(row));
-    drawn.flows(told);
+    drawn.flows(told, zones);
     if (told.length === rows.length) return "";
     return told.length ? `; ${number(rows.length - told.length)} that can't be told from noise are not drawn` : "; none of them can be told from noise, so none is drawn";
   }

@@ -11,8 +11,9 @@ from pathveil.methods.calibrated.measured_tree import measured_tree
 from pathveil.methods.calibrated.synthesis.earlier import Earlier
 from pathveil.methods.calibrated.synthesis.synthesize import rounded_paths, weigh
 from pathveil.methods.calibrated.synthesis.times import with_times
-from pathveil.methods.calibrated.uncertainty.error_model import ErrorModel, SlotCounts
+from pathveil.methods.calibrated.uncertainty.error_model import ErrorModel
 from pathveil.methods.calibrated.uncertainty.sample import Evidence, Sample
+from pathveil.methods.calibrated.uncertainty.single_stops import SlotCounts
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.slots import SLOTS

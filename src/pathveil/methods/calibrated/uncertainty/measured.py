@@ -1,15 +1,16 @@
-"""How far flows are off, read from a table of them.
+"""How far answers are off, read from the tables that count the same.
 
-Where questions that nothing was fitted to tell little of a kind (`validated`; a city of few stops
-has few questions), a table of that kind may tell more. Of every cell that a table lists
-both the noisy count y and the released one e are known, and y = T + z with noise z of known law. So
+Of every cell that a table lists both the noisy count y and the released one e are known, and
+y = T + z with noise z of known law. So
 
     T − e = (y − e) − z
 
-for every cell, however wrong the model is, and though the release was fitted to y. How y − e and z
-hang together is not known, so the worst is assumed: that they are large together. The quantiles of
-the two then add up, and half of what a level allows lies outside of each. Of a cell that a table
-does not list y is between nobody and the threshold: the worst again, both ends are taken.
+for every cell, however wrong the model is, and though the release was fitted to y. Say the release
+follows a part a of the noise, from none to all, and is off by u for reasons of its own:
+e = T + a·z + u. Then (y − e) varies by (1 − a)²·Z + U and T − e by a²·Z + U, which is at most the
+sum of what y − e and z vary by: the worst is a = 1, that all noise was followed. So a residual and
+noise are drawn independently of each other, and added. Of a cell that a table does not list y is
+between nobody and the threshold: both ends are taken.
 """
 
 from typing import NamedTuple
@@ -19,16 +20,19 @@ from numpy.typing import NDArray
 
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.uncertainty.popularity_prior import simulated
-from pathveil.statistics.constants import CONJUNCTION_DRAWS, ENOUGH_MOVES
+from pathveil.methods.calibrated.uncertainty.table_rows import HALF_DECADES
+from pathveil.statistics.constants import CONJUNCTION_DRAWS, ENOUGH_MOVES, MOST_COUNTED_PAIRS
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.moves import MOVES
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.statistic import Rows
+from pathveil.statistics.pairs import PAIRS
+from pathveil.statistics.statistic import Rows, Statistic
 from pathveil.statistics.trips import TRIPS
+from pathveil.statistics.visited_sets import VISITED_SETS
 
-HALF = 0.5  # of what a level allows: for the residuals, and for the noise
-_HALF_DECADES = np.concatenate((np.array([0.0, 1.0]), 10.0 ** np.arange(0.5, 12.1, 0.5)))
+Draws = list[tuple[int, NDArray[np.float64]]]
+"""Released counts, each with true ones."""
 
 
 class Residuals(NamedTuple):
@@ -75,84 +79,164 @@ def trip_residuals(measurements: Measurements, released: Paths) -> Residuals | N
     return Residuals(np.append(counts, 0.0), least, most)
 
 
-def worst_draws(
-    found: Residuals, table: NoisyTable, draw: np.random.Generator
-) -> list[tuple[int, NDArray[np.float64]]]:
+def residual_draws(
+    found: Residuals, noise: NDArray[np.float64], draw: np.random.Generator
+) -> Draws:
     """True counts of cells by their size: at the smallest and the largest cell of each group.
 
     Args:
         found: of every cell.
-        table: the noisy ones.
+        noise: simulated.
         draw: randomness.
     """
-    noise = np.sort(simulated(table.noise, CONJUNCTION_DRAWS, draw))
-    place = (np.arange(CONJUNCTION_DRAWS) + 0.5) / CONJUNCTION_DRAWS
-    group_of = np.searchsorted(_HALF_DECADES, found.released, side="right")
-    draws: list[tuple[int, NDArray[np.float64]]] = []
+    place = draw.permutation((np.arange(len(noise)) + 0.5) / len(noise))
+    group_of = np.searchsorted(HALF_DECADES, found.released, side="right")
+    draws: Draws = []
     for group in np.unique(group_of):
         inside = group_of == group
-        ordered = np.sort(np.concatenate((found.least[inside], found.most[inside])))
-        error = ordered[(place * len(ordered)).astype(np.int64)] + noise
+        either = np.concatenate((found.least[inside], found.most[inside]))
+        error = either[(place * len(either)).astype(np.int64)] + noise
         sizes = found.released[inside]
         ends = {int(sizes.min()), int(sizes.max())}
         draws.extend((end, np.maximum(np.round(end + error), 0.0)) for end in sorted(ends))
     return draws
 
 
-# Moves: their table counts those that lead to a location for the first time, of some locations of
-# a trajectory, so more are made than it counts. By how much more is released, cell by cell.
+# Some locations in any order: all visited sets that hold them.
+
+
+def set_draws(
+    measurements: Measurements, released: Paths, draw: np.random.Generator
+) -> list[Draws]:
+    """Of 1, 2, 3 … locations in any order, if every visited set is counted; else nothing.
+
+    How many visit all of some locations is the sum of the sets that hold them, and so is its noise.
+    """
+    scope = measurements.scope
+    if VISITED_SETS not in measurements or measurements.trips_per_weight != 1 or not len(released):
+        return []
+    table, many = measurements[VISITED_SETS], len(scope.popular)
+    if table.threshold is not None or many < scope.named:
+        return []
+    rows = Rows(released.offsets, released.codes, scope.universe_size)
+    cell = VISITED_SETS.cell(rows.among(measurements.candidates), scope)
+    counts = np.bincount(cell[cell >= 0], released.weights[cell >= 0], 1 << many)
+    noisy, plain = (_holding(each.astype(np.float64), many) for each in (table.counts, counts))
+    size = np.array([int(each).bit_count() for each in range(1 << many)])
+    result = []
+    for locations in range(1, many + 1):
+        noise = _summed_noise(table, 1 << (many - locations), draw)
+        e, y = plain[size == locations], noisy[size == locations]
+        result.append(residual_draws(Residuals(e, y - e, y - e), noise, draw))
+    return result
+
+
+def _holding(by_set: NDArray[np.float64], many: int) -> NDArray[np.float64]:
+    """Of each set, the sum over all that hold it."""
+    table = by_set.reshape((2,) * many).copy()
+    for axis in range(many):
+        without, having = (tuple(np.s_[:] if i != axis else b for i in range(many)) for b in (0, 1))
+        table[without] += table[having]
+    return table.ravel()
+
+
+def _summed_noise(table: NoisyTable, cells: int, draw: np.random.Generator) -> NDArray[np.float64]:
+    """Of the sum of so many cells."""
+    noise = np.zeros(CONJUNCTION_DRAWS)
+    for _ in range(cells):
+        noise += simulated(table.noise, CONJUNCTION_DRAWS, draw)
+    return noise
+
+
+# Moves and pairs: their tables look at some locations of a trajectory only, and at moves that lead
+# to one for the first time. So there are more than they count. By how much more is released, cell
+# by cell.
 
 
 def move_draws(
-    measurements: Measurements,
-    plan: MeasurementPlan,
-    released: Paths,
-    draw: np.random.Generator,
-) -> list[tuple[int, NDArray[np.float64]]]:
-    """True counts of moves by their size, down to where the table lists every released move.
-
-    Of a listed cell the noisy count y, the released one c that was counted likewise and the
-    released count e of all such moves are known, so T = e·(y − z)/c·w, where w is how much more
-    often the move is made, by its count in the table, than the release says. If the release knows
-    nothing of which moves are made more often than the table counts, log w varies by √2 of what
-    log(e/c) does among moves of this size. Residual and noise are taken to be large together.
-
-    Args:
-        measurements: the noisy tables.
-        plan: the public caps.
-        released: the released trajectories, over location codes.
-        draw: randomness.
-    """
-    if MOVES not in measurements or measurements.trips_per_weight != 1 or not len(released):
+    measurements: Measurements, plan: MeasurementPlan, released: Paths, draw: np.random.Generator
+) -> Draws:
+    """True counts of moves by their size, as far down as the table counts every released one."""
+    if not _can_be_compared(MOVES, measurements, released):
         return []
-    table, scope = measurements[MOVES], measurements.scope
-    rows = Rows(released.offsets, released.codes, scope.universe_size)
+    rows = Rows(released.offsets, released.codes, measurements.universe_size)
     named = rows.among(measurements.candidates)
+    scope = measurements.scope
     row, cell = MOVES.row_cells(named, scope, plan[MOVES].cap)
     like = _Summed.of(cell, released.weights[row])
     made = _all_moves(Paths(released.offsets, named.positions, released.weights), scope.named)
-    noisy = _Summed(table.keys, table.counts.astype(np.float64))
-    counted, all_counts, listed = like.at(made.cells), made.counts, noisy.at(made.cells)
-    known = (counted > 0) & (listed > 0)
-    noise = np.sort(simulated(table.noise, CONJUNCTION_DRAWS, draw))
+    return _scaled_draws(measurements[MOVES], like, made, draw)
+
+
+def pair_draws(
+    measurements: Measurements, plan: MeasurementPlan, released: Paths, draw: np.random.Generator
+) -> Draws:
+    """The same of pairs that a trajectory visits in any order; not if there are too many."""
+    if not _can_be_compared(PAIRS, measurements, released):
+        return []
+    rows = Rows(released.offsets, released.codes, measurements.universe_size)
+    named, scope = rows.among(measurements.candidates), measurements.scope
+    distinct = np.diff(named.distinct[0])
+    if np.dot(distinct, distinct) > MOST_COUNTED_PAIRS:
+        return []
+    like, made = (
+        _Summed.of(cell, released.weights[row])
+        for row, cell in (
+            PAIRS.row_cells(named, scope, cap)
+            for cap in (plan[PAIRS].cap, int(distinct.max(initial=1)))
+        )
+    )
+    return _scaled_draws(measurements[PAIRS], like, made, draw)
+
+
+def _can_be_compared(statistic: Statistic, measurements: Measurements, released: Paths) -> bool:
+    """Whether a table was counted as it is: not clipped, and scaled again."""
+    return statistic in measurements and measurements.trips_per_weight == 1 and len(released) > 0
+
+
+def _scaled_draws(
+    table: NoisyTable, like: "_Summed", made: "_Summed", draw: np.random.Generator
+) -> Draws:
+    """True counts by size, of what a table counts in part.
+
+    Of a cell the noisy count y, the released one c that was counted likewise and the released count
+    e of all are known, so T = e/c·(y − z)·w, where w is how much more often it is done, by its
+    count in the table, than the release says. If the release knows nothing of what is done more
+    often than the table counts, log w varies by √2 of what log(e/c) does among cells of this size.
+
+    Args:
+        table: the noisy one.
+        like: released counts, as the table counts.
+        made: the whole ones.
+        draw: randomness.
+    """
+    counted, everything = like.at(made.cells), made.counts
+    listed = np.isin(made.cells, table.keys)
+    noisy = _Summed(table.keys, table.counts.astype(np.float64)).at(made.cells)
+    most = np.where(listed, noisy, float(table.threshold or 0))
+    noise = simulated(table.noise, CONJUNCTION_DRAWS, draw)
     more = draw.standard_normal(CONJUNCTION_DRAWS)
-    place = (np.arange(CONJUNCTION_DRAWS) + 0.5) / CONJUNCTION_DRAWS
-    group_of = np.searchsorted(_HALF_DECADES, all_counts, side="right")
-    draws: list[tuple[int, NDArray[np.float64]]] = []
-    inside = np.zeros(len(known), dtype=np.bool_)
+    place = draw.permutation((np.arange(CONJUNCTION_DRAWS) + 0.5) / CONJUNCTION_DRAWS)
+    group_of = np.searchsorted(HALF_DECADES, everything, side="right")
+    draws: Draws = []
+    inside = np.zeros(len(listed), dtype=np.bool_)
     for group in np.unique(group_of)[::-1]:
-        inside |= group_of == group  # a size of few moves is told with the next smaller one
-        if not known[inside].all():
+        inside |= group_of == group  # a size of few cells is told with the next smaller one
+        if not counted[inside].all():
             break
         if np.count_nonzero(inside) < ENOUGH_MOVES:
             continue
-        e, c, y = all_counts[inside], counted[inside], listed[inside]
-        by_ratio = np.argsort(y / c)[(place * len(e)).astype(np.int64)]
-        spread = np.sqrt(2.0) * np.log(e / c).std()
-        factor = np.maximum(y[by_ratio] + noise, 0.0) / c[by_ratio] * np.exp(spread * more)
+        e, c = np.tile(everything[inside], 2), np.tile(counted[inside], 2)
+        y = np.concatenate((noisy[inside], most[inside]))
+        which = (place * len(e)).astype(np.int64)
+        # What few cells scatter by is told by them with an error of its own.
+        few = np.sqrt((len(e) + 2.0) / (len(e) - 2.0))
+        left = (y - c).mean() + few * (y - c - (y - c).mean())
+        error = (e / c)[which] * (left[which] + noise)
+        times = np.exp(np.sqrt(2.0) * np.log(e / c).std() * more)
         ends = sorted({int(e.min()), int(e.max())})
-        draws.extend((end, np.round(end * factor)) for end in ends)
-        inside = np.zeros(len(known), dtype=np.bool_)
+        draws.extend((end, np.round(np.maximum(end + error, 0.0) * times)) for end in ends)
+        inside = np.zeros(len(listed), dtype=np.bool_)
     return draws
 
 
