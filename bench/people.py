@@ -5,7 +5,8 @@
     python -m bench.people mibici nycflights13 cabspotting --chosen --runs 3
 
 With --chosen the person is the unit, by calibrated at ε = 1: one trip of each, and as many as are
-chosen with privacy (--trips auto), without and with δ = 10⁻⁹; all against all trips.
+chosen with privacy (--trips auto), without and with δ = 10⁻⁹; all against all trips. Beside them
+the best single table of visits (`bench.clipping`), whose kind was chosen by the truth.
 
 Every release is measured twice. Against all trips, unbounded: what a reader wants to know; sizes
 differ, so distributions are compared by the Jensen-Shannon divergence (bits; 1: nothing in
@@ -133,6 +134,17 @@ def print_chosen(name: str, runs: int) -> None:
         head = [name, what, delta or "0", ", ".join(map(str, chosen)), "; ".join(told) or "–"]
         line([*head, *cells(means)])
     print(f"\n{name} has {yardstick.raw.size:,} trips in all.\n", flush=True)
+    _print_best_tables(name, runs)
+
+
+def _print_best_tables(name: str, runs: int) -> None:
+    """What the best single table of visits would reach: chosen by the truth, so a floor."""
+    from bench.clipping import SHARE, best  # which reads trips from here
+
+    for everything, spends in ((False, f"{SHARE:.0%} of what is left, as usual"), (True, "all")):
+        divergence, what = best(name, runs, everything=everything)
+        print(f"One table of visits that spends {spends}, the best: {divergence:.4f} (c = {what}).")
+    print(flush=True)
 
 
 def cells(figures: list[float | None]) -> list[str]:

@@ -378,8 +378,9 @@ def _publish_tables(
         partial(choose_candidates, earlier=None if earlier is None else Earlier(earlier)),
         randomness,
         progress,
-        Planner(parameters, database.tells_units),
+        Planner(parameters, database.tells_units, follows=earlier is not None),
         drawn_queries,
+        follows=earlier is not None,
     )
     plan = measurements.plan
     parameters = replace(parameters, planned=plan)

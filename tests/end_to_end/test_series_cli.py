@@ -84,6 +84,29 @@ def test_a_series_is_opened_published_and_spent(pathveil, refuses):
     assert "share" in pathveil("ledger", "history", *LEDGER).out
 
 
+def test_each_month_chooses_how_many_trips_within_its_share(folder):
+    """c is chosen anew, from noisy numbers; the ρ of the series is spent exactly."""
+    ledger = pv.Ledger.open(folder / "ledger.db")
+    ledger.init("taps", "20", delta_limit="1e-9")
+    ledger.open_series("monthly", dataset="taps", releases=2, rho="1", delta="1e-9")
+    universe, file, previous, chosen = pv.Universe(["A", "B"]), folder / "taps.csv", None, []
+    for month, trips in (("2026-01", 8), ("2026-02", 3)):
+        rows = [f"u{unit},{trip},{unit % 2},A" for unit in range(500) for trip in range(trips)]
+        file.write_text("\n".join(["unit,trip,seq,stop", *rows]) + "\n")
+        release = pv.publish(
+            file, universe=universe, ledger=ledger.series("monthly", month), previous=previous,
+            unit="unit", trajectory="trip", order="seq", location="stop",
+            max_trajectories_per_unit="auto",
+        )  # fmt: skip
+        assert release.certificate.adds_up()
+        assert release.certificate.rho == Fraction(1, 2)
+        chosen.append(release.parameters.max_trajectories_per_unit)
+        previous = release.write(folder / month)
+    assert chosen == [8, 3]
+    series = ledger.books().one_series("monthly")
+    assert (series.spent, series.left) == (1, 0)
+
+
 @pytest.mark.usefixtures("week")
 def test_a_release_is_withdrawn_and_replaced(pathveil, refuses):
     opened(pathveil, "--epsilon", "2")

@@ -11,6 +11,7 @@ import pytest
 
 from pathveil import Universe, publish, read_trajectories
 from pathveil.audit.attacking import FALSE_ALARM, epsilon_lower_bound
+from pathveil.core.noise import Gaussian
 from pathveil.core.parameters import Parameters
 from pathveil.core.preparations import (
     MOST_TRIPS,
@@ -37,6 +38,12 @@ RUNS = 1500
 # With the share of a half, a bin stands out from 12 on. 20 units of one trip and 28 of two: c = 1
 # (48³ is more than 76³/4); with one more of two trips it is 2.
 PREPARATION = Preparation(TRIPS_PER_UNIT, Fraction(1, 2), 1, "")
+IN_RHO = Preparation(TRIPS_PER_UNIT, Fraction(1, 8), 1, "", in_rho=True)  # σ² = 4: from 9 on
+# The ε that an attack may show: of a budget in ρ that at a δ which so few runs can't tell.
+CLAIMED = {
+    PREPARATION: Fraction(1, 2),
+    IN_RHO: Concentrated(IN_RHO.budget, Fraction(1, 1000)).epsilon,
+}
 EDGE = [1] * 20 + [2] * 28
 
 
@@ -71,17 +78,19 @@ def bound(tmp_path, choose):
     return float(epsilon_lower_bound(right, guesses, FALSE_ALARM / 2).max())
 
 
-def test_the_choice_keeps_its_share(tmp_path):
-    choose = lambda db, randomness: prepare.choose_trips(db, PREPARATION, randomness)[0]
-    assert bound(tmp_path, choose) <= PREPARATION.budget
+@pytest.mark.parametrize("preparation", CLAIMED, ids=["epsilon", "rho"])
+def test_the_choice_keeps_its_share(tmp_path, preparation):
+    choose = lambda db, randomness: prepare.choose_trips(db, preparation, randomness)[0]
+    assert bound(tmp_path, choose) <= CLAIMED[preparation]
 
 
-def test_a_choice_from_exact_numbers_is_caught(tmp_path):
+@pytest.mark.parametrize("preparation", CLAIMED, ids=["epsilon", "rho"])
+def test_a_choice_from_exact_numbers_is_caught(tmp_path, preparation):
     def mutant(db, _randomness):
         exact = np.bincount(bin_of_trips(db.trips[db.trips > 0]), minlength=TRIP_BINS)
-        return trips_for(exact, PREPARATION.epsilon)[0]
+        return trips_for(exact, preparation.squared_scale)[0]
 
-    assert bound(tmp_path, mutant) > PREPARATION.budget
+    assert bound(tmp_path, mutant) > CLAIMED[preparation]
 
 
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
@@ -196,7 +205,7 @@ def test_the_rule(noisy, chosen):
     bins = np.zeros(TRIP_BINS, dtype=np.int64)
     for place, number in noisy.items():
         bins[place] = number
-    assert trips_for(bins, Fraction(1, 10))[0] == chosen
+    assert trips_for(bins, Fraction(100))[0] == chosen
 
 
 def test_the_expansion_undoes_the_thinning():
@@ -210,7 +219,7 @@ def test_units_of_a_pool_are_taken_for_those_of_its_fullest_bin():
     """Noise among those who make thousands of trips would outweigh all others."""
     bins = np.zeros(TRIP_BINS, dtype=np.int64)
     bins[11], bins[12], bins[-1] = 58, 55, 30  # 201 to 400 trips; more; 6,401 and more
-    chosen, expansion = trips_for(bins, Fraction(1, 10))
+    chosen, expansion = trips_for(bins, Fraction(100))
     assert (chosen, expansion) == (MOST_TRIPS, Fraction(601, 200))
 
 
@@ -241,6 +250,35 @@ def test_a_run_in_rho_that_forgets_what_choosing_c_cost_is_caught(tmp_path, monk
     assert not with_many_trips(tmp_path).certificate.adds_up()
 
 
+def of_a_month(folder):
+    """400 people with 8 trips each; ρ = 1/2, as a month of a series has it; c chosen."""
+    file = written(folder / "month.csv", [8] * 400)
+    return publish(file, universe=UNIVERSE, rho="1/2", delta="1e-9", **reading())
+
+
+def test_a_choice_in_rho_is_a_part_of_the_rho_that_was_given(tmp_path):
+    release = of_a_month(tmp_path)
+    certificate, parameters = release.certificate, release.parameters
+    (choice,) = certificate.accounting.choices
+    assert (choice.epsilon, Fraction(choice.rho)) == (None, TRIPS_SHARE / 2)
+    assert parameters.preparations[0].noise == Gaussian(1 / TRIPS_SHARE)  # σ² = 1/(2·4% of 1/2)
+    assert parameters.max_trajectories_per_unit == 8
+    assert parameters.whole_rho == certificate.rho == Fraction(1, 2)
+    assert parameters.planned.rho == (1 - TRIPS_SHARE) / 2
+    assert certificate.adds_up()
+    release.write(tmp_path / "out")
+    from pathveil.release.bundle import verify_bundle
+
+    assert verify_bundle(tmp_path / "out").parameters == parameters
+
+
+def test_a_month_that_forgets_what_choosing_c_cost_is_caught(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        measurement_plan.Parameters, "main_budget", property(lambda given: given.concentrated.rho)
+    )
+    assert not of_a_month(tmp_path).certificate.adds_up()
+
+
 def test_what_begins_in_rho():
     given = {"universe_size": 300, "method": "calibrated"}
     chosen = Parameters.choose(epsilon="1", delta="1e-9", max_trajectories_per_unit="auto", **given)
@@ -256,7 +294,6 @@ def test_what_begins_in_rho():
     ("choices", "says"),
     [
         ({"epsilon_per_trip": "0.1"}, "needs a number"),
-        ({"rho": "0.01", "delta": "1e-9"}, "instead of rho"),
         ({"epsilon": "1", "method": "full", "height": 3, "threshold": 50}, "'auto'"),
     ],
 )

@@ -26,6 +26,7 @@ from pathveil.ledger.series import Series
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
 from pathveil.raw.engines.engine import table_counter
 from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.statistics.moves import MOVES, Moves
 from pathveil.statistics.planner import Planner
 from pathveil.statistics.statistic import Scope
 from pathveil.statistics.validation_queries import drawn_queries
@@ -131,8 +132,10 @@ def charged(folder, months):
     return shares, Concentrated(SHARED, DELTA).epsilon
 
 
-def loss_of_a_month(pair, rho, patch):
+def loss_of_a_month(pair, rho, patch, *, follows):
     """The logarithm of how much likelier what the gate published is with the walker than without.
+
+    A month that follows another keeps the noisy counts of all moves, however many there are.
 
     Given what was published before it, a table is the exact one plus noise of a known law; the
     exact ones of both files are counted for the very plan and scope that the run came to.
@@ -160,15 +163,18 @@ def loss_of_a_month(pair, rho, patch):
         return table
 
     patch.setattr(gate, "_noisy", watched)
-    gate.measure(
+    patch.setattr(Moves, "dense_up_to", 0)
+    seen = gate.measure(
         pair[0],
         MeasurementPlan.usual(given),
         choose_candidates,
         Randomness(),
-        adapt=Planner(given),
+        adapt=Planner(given, follows=follows),
         choose_queries=drawn_queries,
+        follows=follows,
     )
     patch.setattr(gate, "_noisy", right)
+    assert (MOVES in seen.whole) == (follows and MOVES in seen)
     return sum(losses)
 
 
@@ -182,7 +188,13 @@ def excess(loss, epsilon):
 def test_the_loss_through_the_gate_keeps_what_the_ledger_charged(tmp_path, monkeypatch):
     shares, epsilon = charged(tmp_path, QUARTER)
     months = list(zip(month_files(tmp_path, QUARTER), shares, strict=True))
-    loss = [sum(loss_of_a_month(pair, rho, monkeypatch) for pair, rho in months) for _ in range(30)]
+    loss = [
+        sum(
+            loss_of_a_month(pair, rho, monkeypatch, follows=month > 0)
+            for month, (pair, rho) in enumerate(months)
+        )
+        for _ in range(30)
+    ]
     delta, error = excess(loss, epsilon)
     assert delta <= float(DELTA) + error
     assert np.mean(loss) > float(SHARED) / 4  # the attack is not blind

@@ -169,8 +169,8 @@ class Parameters:
             )
         )
         if trips_are_open:
-            _check_open_trips(how, threshold, rho)
-            spent.append(trips_preparation(budget))
+            _check_open_trips(how, threshold)
+            spent.append(trips_preparation(budget, None if rho is None else parse_rho(rho)))
         max_nodes = _whole_number("max_nodes", max_nodes, 1, 10**12)
         size = 1 if universe_is_open else universe_size
         universe_size = _whole_number("The size of the universe", size, 1, MAX_SIZE)
@@ -324,7 +324,7 @@ class Parameters:
     @property
     def whole_rho(self) -> Fraction | None:
         """ρ, if all that is measured is measured in ρ; None if anything is in ε."""
-        if self.concentrated is None or self.preparations:
+        if self.concentrated is None or not all(one.in_rho for one in self.preparations):
             return None
         return self.concentrated.rho
 
@@ -341,10 +341,8 @@ class Parameters:
     @property
     def main_budget(self) -> Fraction:
         """What is left of ε, or of ρ, for the main measurements."""
-        if self.concentrated is not None:
-            return self.concentrated.rho
-        spent = sum((preparation.budget for preparation in self.preparations), Fraction())
-        return self.budget.epsilon - spent
+        whole = self.budget.epsilon if self.concentrated is None else self.concentrated.rho
+        return whole - sum((preparation.budget for preparation in self.preparations), Fraction())
 
     @property
     def level_budget(self) -> Fraction:
@@ -408,12 +406,7 @@ def _discovery(budget: Budget, contribution: int, delta: object, threshold: obje
     return discovery_preparation(budget, contribution, parse_delta(delta))
 
 
-def _check_open_trips(how: Method, threshold: object, rho: object) -> None:
-    if rho is not None:
-        raise ParameterError(
-            "The number of trips per unit is chosen with a share of epsilon: give epsilon and "
-            "delta instead of rho, or a number of trips."
-        )
+def _check_open_trips(how: Method, threshold: object) -> None:
     if not how.has_tables and threshold != "auto":
         # Whether another threshold fits depends on c, which is not known before ε is spent.
         raise ParameterError("Choosing the number of trips needs the threshold 'auto'.")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.budget import Budget
-from pathveil.core.noise import Laplace
+from pathveil.core.noise import Gaussian, Laplace, Noise
 from pathveil.core.thresholds import smallest_threshold
 
 AUTO = "auto"
@@ -30,12 +30,13 @@ class Preparation:
 
     Attributes:
         name: what was measured.
-        budget: what it spent.
+        budget: what it spent, of ε, or of ρ.
         sensitivity: what one unit adds at most, in L1.
         rule: how the choice followed from the noisy table, in words; public.
         delta: the probability that the choice betrays that a unit is there; 0 for most.
         expansion: how many trips there are for each that is used, by the noisy table; None if that
             is not what was measured, or nothing stood out of its noise.
+        in_rho: whether the budget is of ρ, and the noise Gaussian.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Preparation:
     rule: str
     delta: Fraction = Fraction(0)
     expansion: Fraction | None = None
+    in_rho: bool = False
 
     @property
     def is_of_units(self) -> bool:
@@ -56,9 +58,16 @@ class Preparation:
         return self.budget / self.sensitivity
 
     @property
-    def noise(self) -> Laplace:
-        """On one count."""
+    def noise(self) -> Noise:
+        """On one count. The change in L2 is that in L1 at most, so σ² = sensitivity²/(2ρ)."""
+        if self.in_rho:
+            return Gaussian(self.sensitivity**2 / (2 * self.budget))
         return Laplace(self.epsilon)
+
+    @property
+    def squared_scale(self) -> Fraction:
+        """Half the variance of the noise (but for rounding to whole numbers), exactly."""
+        return self.sensitivity**2 / ((4 if self.in_rho else self.budget) * self.budget)
 
 
 # ``height="auto"``: which height follows from a noisy distribution of lengths.
@@ -143,7 +152,11 @@ def discovery_threshold(epsilon: Fraction, contribution: int, delta: Fraction) -
 # (rows that can't be read or lie outside the universe, splitting, the unit itself), and before any
 # trip is dropped for being one too many. So one unit more or less changes one bin by 1: L1 is 1,
 # whatever c will be, and Laplace noise of parameter 4% of ε on every bin costs 4% of ε. (One trip
-# more or less of a unit moves it from a bin to another: L1 is 2.)
+# more or less of a unit moves it from a bin to another: L1 is 2.) If the budget is in ρ, as that of
+# a month of a series is, L2 is 1 as well, and Gaussian noise with σ² = 1/(2·4% of ρ) costs 4% of ρ;
+# what is left of ρ is for the tables, and the sum is the ρ that was charged, exactly. Each month of
+# a series chooses anew: its c is a function of its own noisy bins, and the ρ of months add up
+# whatever a month was planned by (`ledger.series`).
 #
 # The rule. With c trips of each unit used, the noise on every count grows with c, and the counts
 # with N(c), the number of trips that are used. Noise relative to a count, c/N(c), never falls: it
@@ -167,17 +180,18 @@ TRIP_EDGES: Final = (1, 2, 3, 5, 8, 12, 20, 30, 50, 100)  # the largest number o
 MOST_TRIPS = TRIP_EDGES[-1]  # c is no more
 MORE_EDGES: Final = (200, 400, 800, 1600, 3200, 6400)  # told apart for the expansion only
 TRIP_BINS = len(TRIP_EDGES) + len(MORE_EDGES) + 1
-_STANDS_OUT = 6  # scales of the noise: an empty bin passes once in 800 times
+_STANDS_OUT = 6  # scales of the noise: an empty bin passes once in 800 times, or less often
 
 
-def trips_preparation(budget: Budget) -> Preparation:
-    """What choosing c costs."""
+def trips_preparation(budget: Budget, rho: Fraction | None = None) -> Preparation:
+    """What choosing c costs: of ε, or of ρ if all of the budget is."""
     return Preparation(
         TRIPS_PER_UNIT,
-        budget.epsilon * TRIPS_SHARE,
+        (budget.epsilon if rho is None else rho) * TRIPS_SHARE,
         1,
         f"of {', '.join(map(str, TRIP_EDGES))} trips per unit, that number c for which c²/N³ is "
         "smallest, N being how many trips are then used, by noisy counts",
+        in_rho=rho is not None,
     )
 
 
@@ -186,17 +200,17 @@ def bin_of_trips(trips: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.searchsorted((*TRIP_EDGES, *MORE_EDGES), trips).astype(np.int64)
 
 
-def trips_for(noisy: NDArray[np.int64], epsilon: Fraction) -> tuple[int, Fraction | None]:
+def trips_for(noisy: NDArray[np.int64], squared_scale: Fraction) -> tuple[int, Fraction | None]:
     """c, and how many trips there are for each that is then used, by the noisy bins.
 
     Args:
         noisy: int64, shape (TRIP_BINS,); units by their number of trips.
-        epsilon: the noise parameter of a bin.
+        squared_scale: half the variance of the noise on a bin.
 
     Returns:
         c; and the expansion, None if no bin stands out of the noise (c is 1 then).
     """
-    units = _standing_out(noisy.tolist(), epsilon)
+    units = _standing_out(noisy.tolist(), squared_scale)
     edges = (*TRIP_EDGES, *MORE_EDGES, 2 * MORE_EDGES[-1])
     # Twice the middle of a bin, so that it is whole.
     twice = [low + 1 + high for low, high in zip((0, *edges[:-1]), edges, strict=True)]
@@ -211,15 +225,15 @@ def trips_for(noisy: NDArray[np.int64], epsilon: Fraction) -> tuple[int, Fractio
     return chosen, Fraction(used(edges[-1]), used(chosen))
 
 
-def _standing_out(noisy: list[int], epsilon: Fraction) -> list[int]:
+def _standing_out(noisy: list[int], squared_scale: Fraction) -> list[int]:
     """The units of each bin that can be told from noise; else 0.
 
     Bins that do not stand out are pooled with their neighbours below until the sum does. Its noise
     has the deviation √(2·bins) scales, and three of them are asked for. All units of a pool are
     taken to be in its fullest bin: of many trips a few that noise made up would outweigh the rest.
     """
-    scale = Fraction(1) / epsilon
-    units = [count if count >= _STANDS_OUT * scale else 0 for count in noisy]
+    least = _STANDS_OUT**2 * squared_scale
+    units = [count if count > 0 and count**2 >= least else 0 for count in noisy]
     pool: list[int] = []
     for place in reversed(range(len(noisy))):
         if units[place]:
@@ -227,7 +241,7 @@ def _standing_out(noisy: list[int], epsilon: Fraction) -> list[int]:
             continue
         pool.append(place)
         held = sum(noisy[each] for each in pool)
-        if held > 0 and held**2 >= 18 * len(pool) * scale**2 and len(pool) > 1:
+        if held > 0 and held**2 >= 18 * len(pool) * squared_scale and len(pool) > 1:
             units[max(pool, key=noisy.__getitem__)] = held
             pool = []
     return units

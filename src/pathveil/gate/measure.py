@@ -75,10 +75,15 @@ def measure(
     progress: Progress = lambda _done, _all: None,
     adapt: Adapt = as_planned,
     choose_queries: ChooseQueries = about_anything,
+    *,
+    follows: bool = False,
 ) -> Measurements:
-    """Measure everything that the calibrated method needs. Spends the plan's budget, all of it."""
+    """Measure everything that the calibrated method needs. Spends the plan's budget, all of it.
+
+    ``follows``: an earlier release of the series says what to expect of small counts; public.
+    """
     counter, spent, done = table_counter(database), list[Line](), 0
-    seen = Measurements(_scope(database), {}, plan)
+    seen = Measurements(replace(_scope(database), follows=follows), {}, plan)
     while lines := seen.plan.next_stage(spent):
         seen = measure_stage(counter, lines, seen, randomness)
         spent += lines
@@ -133,12 +138,19 @@ def measure_stage(
         for line, exact in zip(lines, counter.count_tables(stage), strict=True)
     }
     found, per_weight = in_trips(seen, lines, found)  # post-processing
+    whole = {
+        one: table
+        for one, table in found.items()
+        if table.threshold is None and table.cells > one.dense_up_to
+    }
+    found |= {one: table.above(_threshold(one, table, scope)) for one, table in whole.items()}
     levels = tuple(table for statistic, table in found.items() if statistic in LEVELS)
     return replace(
         seen,
         trips_per_weight=per_weight,
         scope=replace(scope, levels=scope.levels + levels),
         tables={**seen.tables, **found},
+        whole={**seen.whole, **whole},
     )
 
 
@@ -201,13 +213,20 @@ class Stage(CellTables):
 
 
 def _noisy(line: Line, exact: Iterable[Cells], scope: Scope, randomness: Randomness) -> NoisyTable:
-    """Dense if the table is small, a fact about the scope only; else above a threshold."""
+    """Dense if the table is small, a fact about the scope only; else above a threshold.
+
+    A table that follows an earlier release is dense up to a larger size. What its threshold hides
+    otherwise is then seen, with the noise that it has anyway: a sparse table has the law of a dense
+    one of which what is below θ is left out (Theorem 4), so it costs the same; and whether there is
+    an earlier release, and how many cells there are, is public.
+    """
     statistic, size = line.statistic, line.statistic.size(scope)
-    if _is_dense(statistic, size):
+    whole_up_to = statistic.whole_up_to if scope.follows else 0
+    if size <= max(statistic.dense_up_to, whole_up_to):
         return dense_table(gathered(exact, size), line.noise, randomness)
     theta = line.noise.threshold(size, statistic.invented(scope))
     return sparse_table(exact, size, line.noise, theta, randomness)
 
 
-def _is_dense(statistic: Statistic, size: int) -> bool:
-    return size <= statistic.dense_up_to
+def _threshold(statistic: Statistic, table: NoisyTable, scope: Scope) -> int:
+    return table.noise.threshold(table.cells, statistic.invented(scope))

@@ -76,7 +76,7 @@ def choose_trips(
     """c, and how many trips there are for each that is used. Spends the preparation's budget."""
     (exact,) = table_counter(database).count_tables(TripsTable())
     noisy = dense_table(gathered(exact, TRIP_BINS), preparation.noise, randomness).counts
-    return trips_for(noisy, preparation.epsilon)
+    return trips_for(noisy, preparation.squared_scale)
 
 
 @dataclass(frozen=True)

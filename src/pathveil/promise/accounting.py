@@ -163,12 +163,19 @@ class PlanRecord(Part):
     reasons: list[PlanReason] = Field(max_length=20)
 
 
-class NoisyChoice(Part):
+class NoisyChoice(InEpsilonOrRho):
     """A parameter that was chosen from data, and paid for."""
 
     measurement: str
     rule: str = Field(description="How the choice followed from noisy counts.")
-    epsilon: str = Field(pattern=EXACT)
+    epsilon: str | None = Field(
+        pattern=EXACT, description="Of ε, Laplace noise; null: the share is of ρ."
+    )
+    rho: str | None = Field(
+        default=None,
+        pattern=POSITIVE,
+        description="Of ρ, Gaussian noise, σ² = sensitivity²/(2·rho); absent: the share is of ε.",
+    )
     sensitivity: int = Field(ge=1, description="L1 change by one unit.")
     delta: str = Field(pattern=EXACT)
     expansion: str | None = Field(
@@ -179,10 +186,11 @@ class NoisyChoice(Part):
     )
 
     @model_serializer(mode="wrap")
-    def _without_no_expansion(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_no_rho(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
-        if self.expansion is None:
-            values.pop("expansion")
+        for name in ("expansion", "rho"):
+            if values.get(name) is None:
+                values.pop(name, None)
         return values
 
 
@@ -231,7 +239,8 @@ class Accounting(Part):
                 NoisyChoice(
                     measurement=one.name,
                     rule=one.rule,
-                    epsilon=str(one.budget),
+                    epsilon=None if one.in_rho else str(one.budget),
+                    rho=str(one.budget) if one.in_rho else None,
                     sensitivity=one.sensitivity,
                     delta=str(one.delta),
                     expansion=None if one.expansion is None else str(one.expansion),

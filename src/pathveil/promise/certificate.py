@@ -415,7 +415,10 @@ def _taxonomy_record(parameters: Parameters) -> TaxonomyRecord | None:
 
 def _tuning(parameters: Parameters) -> str:
     """What the software chose from data, and paid for; and what it can't know."""
-    chosen = [f"with a share of ε of its own: {one.rule}" for one in parameters.preparations]
+    chosen = [
+        f"with a share of {'ρ' if one.in_rho else 'ε'} of its own: {one.rule}"
+        for one in parameters.preparations
+    ]
     if parameters.planned is not None and parameters.planned.reasons:
         chosen.append("from noisy tables: the caps and shares of the other tables")
     return (

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pathveil.core.methods import Method
 from pathveil.core.noise import Gaussian
 from pathveil.promise import plain_words as words
-from pathveil.promise.accounting import BudgetLine
+from pathveil.promise.accounting import BudgetLine, NoisyChoice
 from pathveil.promise.certificate import PRIVATE, Certificate, Implementation, SeriesRecord
 from pathveil.promise.odds import Belief, odds_against_one
 from pathveil.promise.over_time import Year, counted_words
@@ -412,10 +412,14 @@ def _choices(certificate: Certificate) -> Passage:
         (words.CHOICES, words.FROM_DATA if chosen else words.NONE_FROM_DATA),
         Table(("choice", "value"), tuple((choices_shown | _other_choices(certificate)).items())),
         tuple(
-            f"{line.rule} (ε {line.epsilon}{'' if line.delta == '0' else f', δ {line.delta}'})"
+            f"{line.rule} ({_share(line)}{'' if line.delta == '0' else f', δ {line.delta}'})"
             for line in chosen
         ),
     )
+
+
+def _share(choice: NoisyChoice) -> str:
+    return f"ε {choice.epsilon}" if choice.rho is None else f"ρ {choice.rho}"
 
 
 def _budget(certificate: Certificate) -> dict[str, str]:

@@ -285,11 +285,12 @@ def _parameters(
             preparations=tuple(
                 Preparation(
                     choice.measurement,
-                    Fraction(choice.epsilon),
+                    Fraction(choice.rho or choice.epsilon or 0),
                     choice.sensitivity,
                     choice.rule,
                     Fraction(choice.delta),
                     None if choice.expansion is None else Fraction(choice.expansion),
+                    in_rho=choice.rho is not None,
                 )
                 for choice in certificate.accounting.choices
             ),

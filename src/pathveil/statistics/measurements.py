@@ -1,7 +1,7 @@
 """The noisy measurements of the calibrated method: all that its synthesis ever sees."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -38,12 +38,14 @@ class Measurements:
         plan: by which they were measured; what follows may still be planned anew.
         trips_per_weight: how many trips stand for each whole one that was counted in the last
             tables that were clipped (`weighed_tables`); noisy.
+        whole: of some tables that list what reaches a threshold, all noisy counts (`gate.measure`).
     """
 
     scope: Scope
     tables: Mapping[Statistic, NoisyTable]
     plan: MeasurementPlan
     trips_per_weight: Fraction = Fraction(1)
+    whole: Mapping[Statistic, NoisyTable] = field(default_factory=dict)
 
     def __getitem__(self, statistic: Statistic) -> NoisyTable:
         return self.tables[statistic]

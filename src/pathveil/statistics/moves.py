@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
-from pathveil.statistics.constants import INVENTED_MOVES
+from pathveil.statistics.constants import INVENTED_MOVES, WHOLE_CELLS
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.first_visits import spread_after_first
 from pathveil.statistics.noisy_table import NoisyTable
@@ -35,6 +35,7 @@ class Moves(PairTable):
     words = "from a location to one that is visited for the first time"
     adds = "k − 1"
     because = "one for each of at most k of its distinct locations but the first"
+    whole_up_to = WHOLE_CELLS
 
     def bound(self, cap: int) -> Bound:
         """Each move ends elsewhere: the cells differ."""

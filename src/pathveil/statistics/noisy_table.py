@@ -32,6 +32,11 @@ class NoisyTable:
         """The noise is about this large; its variance is 2·scale²."""
         return self.noise.scale
 
+    def above(self, threshold: int) -> "NoisyTable":
+        """What it would be if it listed only the cells whose noisy counts reach θ."""
+        listed = self.counts >= threshold
+        return NoisyTable(self.keys[listed], self.counts[listed], self.cells, self.noise, threshold)
+
     @property
     def hidden(self) -> int:
         """How many cells are not listed."""

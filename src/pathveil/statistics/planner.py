@@ -55,6 +55,7 @@ from pathveil.statistics.constants import (
     COST_OF_CAP,
     COST_OF_CLIP,
     DOUBT_OF_RHO,
+    FOLLOWING,
     LEAST_SHARES,
     MOST_CAP,
     MOST_CLIPPED,
@@ -88,10 +89,12 @@ class Planner:
     Attributes:
         parameters: public.
         tells_units: whether it is told which trajectories are of one unit.
+        follows: whether an earlier release of the series tells a part already.
     """
 
     parameters: Parameters
     tells_units: bool = False
+    follows: bool = False
 
     def __call__(self, plan: MeasurementPlan, seen: Measurements) -> MeasurementPlan:
         """The plan to go on with, after a stage was measured."""
@@ -117,7 +120,7 @@ class Planner:
             and not _is_too_deep(statistic, outlook.height)
             and statistic.worth(outlook, 1.0) > 0
         ]
-        purpose = PURPOSES[self.parameters.purpose]
+        purpose = self._purpose
         ways = [
             (
                 left,
@@ -163,6 +166,14 @@ class Planner:
         return MeasurementPlan(
             (*spent, *lines, *later), plan.reasons + _reasons(outlook, over), plan.delta
         )
+
+    @property
+    def _purpose(self) -> Mapping[str, float]:
+        """How many times as much as usual some tables are worth."""
+        purpose = PURPOSES[self.parameters.purpose]
+        if not self.follows:
+            return purpose
+        return purpose | {one: purpose.get(one, 1.0) * FOLLOWING[one] for one in FOLLOWING}
 
     def _powers(self, left: "_Left", contribution: int) -> Sequence[float | None]:
         """The norms to choose from, by the power of c; None: nothing is clipped."""

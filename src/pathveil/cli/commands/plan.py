@@ -73,7 +73,8 @@ def _open_choices(parameters: "Parameters") -> list[str]:
     from pathveil.statistics.contribution_forecast import CLIPPED, can_be_clipped
 
     said = [
-        f"From ε, {one.budget} goes to {one.name} (noise ± {one.noise.deviation:,.1f}): {one.rule}."
+        f"From {'ρ' if one.in_rho else 'ε'}, {one.budget} goes to {one.name} "
+        f"(noise ± {one.noise.deviation:,.1f}): {one.rule}."
         for one in parameters.preparations
     ]
     if can_be_clipped(parameters):

@@ -40,6 +40,7 @@ LEARNING: tuple[Statistic, ...] = (VISITS, RETURNS, LAST_LOCATIONS, PAIRS, MOVES
 """The tables of plain counts of locations: those whose cells are the same from month to month."""
 FEWEST = 16  # cells of one size; with fewer their t² is hardly known
 LARGEST_MOVE = 1.0  # deviations
+SMALLEST = 0.5  # scales: what is guessed to be smaller is of one size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,14 +68,14 @@ class Earlier:
         if statistic not in LEARNING or before <= 0 or total <= 0:
             return estimates
         table = seen[statistic]
-        guess = self._counted(statistic, table, seen) * (total / before)
+        guess = self.counted(statistic, table, seen) * (total / before)
         off = squared_errors(table, guess)
         if estimates.keys is not None:
             at = np.searchsorted(table.keys, estimates.keys)
             guess, off = guess[at], off[at]
         return leaning(estimates, guess, off)
 
-    def _counted(self, statistic: Statistic, table: NoisyTable, seen: Measurements) -> Floats:
+    def counted(self, statistic: Statistic, table: NoisyTable, seen: Measurements) -> Floats:
         """The earlier release's counts of the listed cells, under this release's cap."""
         scope, cap = seen.scope, seen.plan[statistic].cap
         rows = Rows(self.paths.offsets, self.paths.codes, scope.universe_size)
@@ -86,11 +87,22 @@ class Earlier:
         return counted
 
 
-def squared_errors(table: NoisyTable, guess: Floats) -> Floats:
+def squared_errors(table: NoisyTable, guess: Floats, smallest: float = SMALLEST) -> Floats:
     """t² for each listed cell: that of the cells which the guess makes about as large."""
     noise = 2.0 * table.scale**2
     gaps = (table.counts - guess) ** 2 - noise
-    size = np.floor(np.log2(np.maximum(guess / max(table.scale, 1.0), 0.5))).astype(np.int64)
+    group = of_one_size(guess, table.scale, smallest)
+    cells = np.bincount(group)
+    # James and Stein divide by two cells less: t² is a little larger for it.
+    mean = np.bincount(group, gaps) / np.maximum(cells - 2, 1)
+    result: Floats = np.maximum(mean, 0.0)[group]
+    result[cells[group] < FEWEST] = np.inf
+    return result
+
+
+def of_one_size(guess: Floats, scale: float, smallest: float) -> NDArray[np.int64]:
+    """Which cells the guess makes about as large: a number for each, from the smallest on."""
+    size = np.floor(np.log2(np.maximum(guess / max(scale, 1.0), smallest))).astype(np.int64)
     sizes, group = np.unique(size, return_inverse=True)
     counts = np.bincount(group, minlength=len(sizes))
     # A size with few cells is taken together with the smaller ones below it.
@@ -103,13 +115,7 @@ def squared_errors(table: NoisyTable, guess: Floats) -> Floats:
             joined, held = joined + 1, 0
     if held and joined:
         last[last == joined] = joined - 1
-    group = last[group]
-    cells = np.bincount(group)
-    # James and Stein divide by two cells less: t² is a little larger for it.
-    mean = np.bincount(group, gaps) / np.maximum(cells - 2, 1)
-    result: Floats = np.maximum(mean, 0.0)[group]
-    result[cells[group] < FEWEST] = np.inf
-    return result
+    return last[group]
 
 
 def leaning(estimates: Estimates, guess: Floats, off: Floats) -> Estimates:

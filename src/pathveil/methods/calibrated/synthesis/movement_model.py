@@ -9,7 +9,7 @@ locations follow the measured moves from here, mixed with general popularity for
 too rare to be measured.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from pathveil.compiled import njit
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.methods.calibrated.synthesis.gravity import Neighbourhood, unmeasured_moves
+from pathveil.methods.calibrated.synthesis.rare_moves import RareMoves
 from pathveil.statistics.actions import ACTIONS, END, NEW
 from pathveil.statistics.constants import LEAST_ANYWHERE, LEAST_BACKGROUND, LEAST_VISITS
+from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.distances import DISTANCES
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import MeasurementPlan
@@ -35,6 +37,7 @@ ENDING_AFTER, NOVELTY = range(2)
 OWN, OTHER, KEPT = range(3)
 WHOLE_COLUMN = (1 << 31) - 1
 
+MOST_RAISED = 2.0  # times: what rare moves that are told stand for
 GUIDE_PARTS = 4096  # about one search step for the popularity of a thousand locations
 
 
@@ -91,7 +94,11 @@ class Destinations:
 
     @classmethod
     def of(
-        cls, known: Estimated, plan: MeasurementPlan, near: Neighbourhood | None = None
+        cls,
+        known: Estimated,
+        plan: MeasurementPlan,
+        near: Neighbourhood | None = None,
+        rare: RareMoves | None = None,
     ) -> "Destinations":
         """The destinations that the measurements name, and a background for those they don't.
 
@@ -99,6 +106,7 @@ class Destinations:
             known: the denoised tables.
             plan: the public caps with which they were measured.
             near: the map; without it the background is general popularity.
+            rare: what an earlier release of the series says of moves that are not listed.
         """
         visits, moves = known[VISITS].value, known.listed(MOVES)
         count = len(visits)
@@ -111,9 +119,10 @@ class Destinations:
         attraction = np.append(visits + LEAST_VISITS, known.unnamed_visits)
         popularity = attraction / attraction.sum()
         if near is None or DISTANCES not in known.tables:
-            return cls(
+            plain = cls(
                 familiar, familiar, popularity, *listed_moves(first, second, moves.value, count)
             )
+            return plain if rare is None else plain.with_rare(rare, moves)
         found = unmeasured_moves(
             near,
             moves.listed_keys,
@@ -132,11 +141,38 @@ class Destinations:
         order = np.argsort(first * (count + 1) + second, kind="stable")
         order = order[weight[order] > 0]
         anywhere = found.elsewhere + LEAST_ANYWHERE * leaving + LEAST_VISITS
-        return cls(
+        mapped = cls(
             np.append(anywhere, 1.0),
             familiar,
             popularity,
             *listed_moves(first[order], second[order], weight[order], count),
+        )
+        return mapped if rare is None else mapped.with_rare(rare, moves)
+
+    def with_rare(self, rare: RareMoves, listed: Estimates) -> "Destinations":
+        """The same, with the moves that are not listed as an earlier release tells them, too."""
+        count = len(self.starts) - 2
+        first = np.repeat(np.arange(count + 1), np.diff(self.starts))
+        model = np.outer(self.background, self.popularity)
+        model[first, self.to[:-1]] += self.weight[:-1]
+        np.fill_diagonal(model, 0.0)
+        model, unnamed = model[:-1, :-1].copy(), model[:-1, -1:]
+        # What is listed follows from the same noise: it must not explain it.
+        model.ravel()[listed.listed_keys] -= listed.value
+        value = rare.estimates(model.ravel())
+        model.ravel()[listed.listed_keys] = value[listed.listed_keys] = 0.0
+        value = value.reshape(count, count)
+        # As many as the model says leave for them, if they can tell where to.
+        there, found = model.sum(axis=1), value.sum(axis=1)
+        value *= np.minimum(there / np.maximum(found, 1.0), MOST_RAISED)[:, None]
+        anywhere = np.maximum(there - value.sum(axis=1), LEAST_ANYWHERE * there) + LEAST_VISITS
+        value.ravel()[listed.listed_keys] = listed.value
+        value = np.hstack((value, unnamed))
+        first, second = np.nonzero(value)
+        return replace(
+            self,
+            background=np.append(anywhere, self.background[-1]),
+            **listed_moves(first, second, value[first, second], count)._asdict(),
         )
 
     def model(
@@ -173,13 +209,12 @@ class Destinations:
         )
 
 
-_Rows = tuple[
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.float64],
-    NDArray[np.int32],
-    NDArray[np.float64],
-]
+class _Rows(NamedTuple):
+    starts: NDArray[np.int64]
+    to: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    columns: NDArray[np.int32]
+    listed: NDArray[np.float64]
 
 
 def listed_moves(
@@ -191,7 +226,7 @@ def listed_moves(
     # Memory of NumPy's has large pages, and that of compiled code small ones: walkers jump about.
     columns = np.empty((len(second), 3), dtype=np.int32)
     _fill_columns(columns, starts, second.astype(np.int32), moves, listed)
-    return starts, np.append(second, -1), np.append(moves, 0.0), columns, listed
+    return _Rows(starts, np.append(second, -1), np.append(moves, 0.0), columns, listed)
 
 
 @njit(cache=True, nogil=True)

@@ -20,6 +20,7 @@ from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets
 from pathveil.methods.calibrated.synthesis.gravity import Neighbourhood
 from pathveil.methods.calibrated.synthesis.missing_trips import with_missing_trips
 from pathveil.methods.calibrated.synthesis.movement_model import Destinations
+from pathveil.methods.calibrated.synthesis.rare_moves import RareMoves
 from pathveil.methods.calibrated.synthesis.target_cells import Targets
 from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.methods.calibrated.synthesis.unnamed import Unnamed, name_all
@@ -89,7 +90,8 @@ def weigh(
         if scope.points is None
         else Neighbourhood.of(scope.points[candidates], scope.lines_among)
     )
-    model = fit(aims, Destinations.of(known, plan, near), work, plan, draw)
+    rare = RareMoves.of(earlier, measurements, known.total)
+    model = fit(aims, Destinations.of(known, plan, near, rare), work, plan, draw)
     report_progress(1, 5)
 
     rows = min(known.total, MOST_ROWS, MOST_VISITS / aims.mean_length)
