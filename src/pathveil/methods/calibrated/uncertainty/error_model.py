@@ -44,6 +44,7 @@ from pathveil.methods.calibrated.uncertainty.table_rows import TableRows, sizes_
 from pathveil.methods.calibrated.uncertainty.validated import Validated, validated
 from pathveil.statistics import validation
 from pathveil.statistics.constants import (
+    CHOSEN_TAIL,
     CONJUNCTION_DRAWS,
     ENOUGH_MOVES,
     LENGTH_DRAWS,
@@ -116,7 +117,7 @@ def with_measured(
     if trips is not None:
         noise = simulated(measurements[TRIPS].noise, CONJUNCTION_DRAWS, draw)
         draws = residual_draws(trips, noise, draw)
-        measured = TableRows.of(2, draws, kind=TRIP, is_asked=True)
+        measured = TableRows.of(2, draws, kind=TRIP, is_asked=True, tail=CHOSEN_TAIL)
         asked = trips.released[trips.released > 0].astype(np.int64)
         parts = _shorter(parts, measured, asked)
     for kind, draws in (
@@ -124,11 +125,11 @@ def with_measured(
         (ANY, pair_draws(measurements, plan, released, draw)),
     ):
         if draws:
-            measured = TableRows.of(2, draws, kind=kind)
-            parts = _shorter(parts, measured, measured.estimates, above=True)
+            measured = TableRows.of(2, draws, kind=kind, is_asked=True, tail=CHOSEN_TAIL)
+            parts = _shorter_above(parts, measured)
     for locations, draws in enumerate(set_draws(measurements, released, draw), start=1):
         if locations > 1:
-            measured = TableRows.of(locations, draws)
+            measured = TableRows.of(locations, draws, is_asked=True)
             parts = _shorter(parts, measured, measured.estimates)
     return parts
 
@@ -137,8 +138,6 @@ def _shorter(
     parts: list[TableRows],
     measured: TableRows,
     asked: NDArray[np.int64],
-    *,
-    above: bool = False,
 ) -> list[TableRows]:
     """Rows by a table, if there are none by questions or intervals by these are longer.
 
@@ -149,23 +148,39 @@ def _shorter(
         parts: all rows.
         measured: of one kind and number of locations.
         asked: sizes.
-        above: whether the table tells from some size on only.
     """
-    same = [p for p in parts if (p.kind, p.locations) == (measured.kind, measured.locations)]
-    if same and _length(same, asked) <= _length([measured], asked):
+    same = _alike(parts, measured)
+    if same and _lengths(same, asked).sum() <= _lengths([measured], asked).sum():
         return parts
+    return [*(part for part in parts if part not in same), measured]
+
+
+def _shorter_above(parts: list[TableRows], measured: TableRows) -> list[TableRows]:
+    """Rows by a table from the size on from which they are the shorter ones; by questions below.
+
+    Tables are off by about as much at all sizes, answers to questions in proportion.
+    """
+    same = _alike(parts, measured)
     rest = [part for part in parts if part not in same]
-    if above:
-        small = same[0].below(measured.estimates[0]) if same else measured.at_most_as_many()
-        measured = small.and_then(measured)
-    return [*rest, measured]
+    if not same:
+        return [*rest, measured.at_most_as_many().and_then(measured)]
+    sizes = measured.estimates
+    longer = np.flatnonzero(_lengths([measured], sizes) >= _lengths(same, sizes))
+    begin = int(longer[-1]) + 1 if len(longer) else 0
+    if begin == len(sizes):
+        return parts
+    return [*rest, same[0].below(sizes[begin]).and_then(measured.since(begin))]
 
 
-def _length(told: Sequence[TableRows], asked: NDArray[np.int64]) -> int:
-    """Of the usual intervals of such answers, together."""
+def _alike(parts: list[TableRows], row: TableRows) -> list[TableRows]:
+    return [part for part in parts if (part.kind, part.locations) == (row.kind, row.locations)]
+
+
+def _lengths(told: Sequence[TableRows], asked: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of the usual intervals of such answers."""
     many = np.full(len(asked), told[0].locations, dtype=np.int64)
     low, high = tabulate(told).intervals(many, asked, many > 0, kind=told[0].kind)
-    return int((high - low).sum())
+    return high - low
 
 
 def _repeated_moves(released: Paths, size: int) -> float:

@@ -85,8 +85,14 @@ class TableRows:
 
     def below(self, size: int) -> "TableRows":
         """The rows of smaller estimates."""
-        few = slice(np.searchsorted(self.estimates, size))
-        columns = self.estimates[few], self.bounds[few], self.best[few]
+        return self._some(slice(np.searchsorted(self.estimates, size)))
+
+    def since(self, row: int) -> "TableRows":
+        """From this row on."""
+        return self._some(slice(row, None))
+
+    def _some(self, rows: slice) -> "TableRows":
+        columns = self.estimates[rows], self.bounds[rows], self.best[rows]
         return TableRows(self.locations, *columns, self.kind)
 
     def at_most_as_many(self) -> "TableRows":
