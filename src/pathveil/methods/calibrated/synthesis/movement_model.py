@@ -9,7 +9,7 @@ locations follow the measured moves from here, mixed with general popularity for
 too rare to be measured.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,13 @@ from pathveil.compiled import njit
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.methods.calibrated.synthesis.gravity import Neighbourhood, unmeasured_moves
 from pathveil.statistics.actions import ACTIONS, END, NEW
-from pathveil.statistics.constants import LEAST_ANYWHERE, LEAST_BACKGROUND, LEAST_VISITS
+from pathveil.statistics.constants import (
+    LEAST_ANYWHERE,
+    LEAST_BACKGROUND,
+    LEAST_VISITS,
+    LEFT_DEVIATIONS,
+)
+from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.distances import DISTANCES
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import MeasurementPlan
@@ -75,9 +81,14 @@ class MovementModel(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Destinations:
-    """Where people go from each location, and where in general: what is not fitted.
+    """Where people go from each location, and where in general.
 
-    The attributes are those of `MovementModel`; the first three are among its columns.
+    The attributes are those of `MovementModel`, the first three are among its columns; and
+
+    Attributes:
+        measured: int64; which of the listed moves were measured, in the order of their table.
+        leaving: float64, shape (n,); how many people go on to a new location from each, about,
+            under the cap of the table of moves.
     """
 
     background: NDArray[np.float64]
@@ -88,6 +99,8 @@ class Destinations:
     weight: NDArray[np.float64]
     columns: NDArray[np.int32]
     listed: NDArray[np.float64]
+    measured: NDArray[np.int64]
+    leaving: NDArray[np.float64]
 
     @classmethod
     def of(
@@ -112,14 +125,19 @@ class Destinations:
         popularity = attraction / attraction.sum()
         if near is None or DISTANCES not in known.tables:
             return cls(
-                familiar, familiar, popularity, *listed_moves(first, second, moves.value, count)
+                familiar,
+                familiar,
+                popularity,
+                *listed_moves(first, second, moves.value, count),
+                np.arange(len(first)),
+                measured if MOVES not in plan else _all_from(known, plan, measured),
             )
         found = unmeasured_moves(
             near,
             moves.listed_keys,
             moves.value,
             _moves_from(known, plan, measured),
-            _moves_to(known, plan),
+            unlisted_to(_moves_to(known, plan), second, moves),
             known[DISTANCES],
         )
         leaving = measured + np.bincount(found.first, found.moves, count) + found.elsewhere
@@ -131,13 +149,26 @@ class Destinations:
         # Three lists in order are merged: that is what this sort is quick at.
         order = np.argsort(first * (count + 1) + second, kind="stable")
         order = order[weight[order] > 0]
+        place = np.empty(len(first), dtype=np.int64)
+        place[order] = np.arange(len(order))
         anywhere = found.elsewhere + LEAST_ANYWHERE * leaving + LEAST_VISITS
         return cls(
             np.append(anywhere, 1.0),
             familiar,
             popularity,
             *listed_moves(first[order], second[order], weight[order], count),
+            place[: len(moves.value)],
+            leaving,
         )
+
+    def reweighed(self, ratios: NDArray[np.float64]) -> "Destinations":
+        """With other weights of the moves that were measured: so many times as large."""
+        weight = self.weight[:-1].copy()
+        weight[self.measured] *= ratios
+        count = len(self.starts) - 2
+        first = np.repeat(np.arange(count + 1), np.diff(self.starts))
+        starts, to, weight, columns, listed = listed_moves(first, self.to[:-1], weight, count)
+        return replace(self, starts=starts, to=to, weight=weight, columns=columns, listed=listed)
 
     def model(
         self,
@@ -249,15 +280,16 @@ def _share_to_new(known: Estimated) -> float:
     return float(max(actions[..., NEW].sum(), 1.0) / max(going_on, 1.0))
 
 
-def _moves_in_all(known: Estimated, plan: MeasurementPlan) -> float:
+def _moves_in_all(known: Estimated, plan: MeasurementPlan, ends: int = 2) -> float:
     """The sum of the table of moves, which the shapes tell far better than its cells.
 
-    Both ends of a listed move are candidates, which hold this share of the first visits.
+    Both ends of a listed move are candidates, which hold this share of the first visits; with one
+    of the ends, moves to unnamed locations count, too.
     """
     distinct = np.minimum(DISTINCT_VALUES, plan[MOVES if MOVES in plan else DISTANCES].cap)
     visits = known[VISITS].value.sum()
     named = visits / max(visits + known.unnamed_visits, 1.0)
-    return float((known[SHAPES].value @ (distinct - 1.0)).sum() * named**2)
+    return float((known[SHAPES].value @ (distinct - 1.0)).sum() * named**ends)
 
 
 def _moves_from(
@@ -273,6 +305,16 @@ def _moves_from(
     return moves
 
 
+def _all_from(
+    known: Estimated, plan: MeasurementPlan, measured: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """How many moves begin at each candidate, wherever they end; some are never listed."""
+    departures = _departures(known) + LEAST_VISITS
+    moves = departures * (_moves_in_all(known, plan, ends=1) / departures.sum())
+    leaving: NDArray[np.float64] = np.maximum(moves, (1.0 + LEAST_BACKGROUND) * measured)
+    return leaving
+
+
 def _moves_to(known: Estimated, plan: MeasurementPlan) -> NDArray[np.float64]:
     """How many of them end there: whoever visits it, but those who begin there."""
     beginnings = known.listed(LEVELS[0])
@@ -281,3 +323,19 @@ def _moves_to(known: Estimated, plan: MeasurementPlan) -> NDArray[np.float64]:
     coming = np.maximum(known[VISITS].value - begun, 0.0) + LEAST_VISITS
     arriving: NDArray[np.float64] = coming * (_moves_in_all(known, plan) / coming.sum())
     return arriving
+
+
+def unlisted_to(
+    coming: NDArray[np.float64], second: NDArray[np.int64], moves: Estimates
+) -> NDArray[np.float64]:
+    """How many of those who come to each candidate do so by moves that are not listed.
+
+    Whom the listed moves bring does not come once more by the others: to a hub, or to where only
+    one leads, all moves may be listed. What is left is a difference of noisy counts, so nobody is
+    taken to be out of reach.
+    """
+    listed = np.bincount(second, moves.value, len(coming))
+    noise = LEFT_DEVIATIONS * np.sqrt(np.bincount(second, moves.variance, len(coming)))
+    unsure = np.minimum(noise + LEAST_BACKGROUND * coming, coming)
+    left: NDArray[np.float64] = np.maximum(coming - listed, 0.0) + unsure
+    return left
