@@ -7,6 +7,7 @@ from bench.regime_simulators import World
 from pathveil import TrajectoryDatabase, Universe, publish
 from pathveil.methods.calibrated.synthesis import gravity
 from pathveil.methods.calibrated.synthesis.gravity import Neighbourhood, unmeasured_moves
+from pathveil.methods.calibrated.synthesis.movement_model import unlisted_to
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.distances import STEP_ENDS
 from pathveil.trials.evaluation.compared import Figures
@@ -211,3 +212,13 @@ def test_who_has_nowhere_left_to_go_goes_nowhere():
         )
     assert not found.moves.any()
     assert not found.elsewhere.any()
+
+
+def test_whom_listed_moves_bring_does_not_come_by_others_too():
+    coming = np.array([1000.0, 1000.0, 10.0])
+    listed = Estimates(np.array([900.0, 100.0]), np.array([100.0, 300.0]), np.array([1, 3]))
+    left = unlisted_to(coming, np.array([0, 0]), listed)
+    # All to the first by listed moves: what noise and the least background leave.
+    assert left[0] == pytest.approx(0.25 * 20 + 0.02 * 1000)
+    assert left[1] == pytest.approx(1020)
+    assert left[2] > 0

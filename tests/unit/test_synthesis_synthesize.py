@@ -10,6 +10,7 @@ from pathveil.core.paths import Paths
 from pathveil.gate.measure import measure
 from pathveil.gate.randomness import Randomness
 from pathveil.methods.calibrated.synthesis import synthesize as synthesis
+from pathveil.methods.calibrated.synthesis.complete import complete
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates, estimate
 from pathveil.methods.calibrated.synthesis.fit import fit
 from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets
@@ -24,6 +25,7 @@ from pathveil.statistics.pairs import PAIRS
 from pathveil.statistics.planner import Planner
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.shapes import LENGTH_BINS, length_bins
+from pathveil.statistics.statistic import Rows
 from pathveil.statistics.total import TOTAL
 from pathveil.statistics.trips import TRIPS
 from pathveil.statistics.visits import visit_cells
@@ -343,3 +345,24 @@ def test_people_look_for_new_locations_from_some_and_not_from_others():
     exploring = model.by_location[:-1, EXPLORING]
     assert len(exploring) == 20
     assert exploring[:10].min() > 1.3 * exploring[10:].max()
+
+
+def never_twice(people):
+    """Five of eight locations each, the popular ones first: who was there goes elsewhere."""
+    draw = generator(6)
+    turns = np.log(draw.random((people, 8))) * 2.0 ** np.arange(8)
+    return database(np.argsort(-turns, axis=1)[:, :5].tolist(), 8)
+
+
+def test_the_model_makes_the_measured_moves():
+    seen, plan = measured(never_twice(20_000), "20", height=12)
+    known = estimate(seen)
+    work = continuations(seen.tree[:1], known.total, len(seen.candidates))
+    model = fit(FitTargets.of(known, seen), Destinations.of(known, plan), work, plan, generator(1))
+    made = complete(work, model, known.total, generator(2))
+    moves, size = known.listed(MOVES), len(seen.candidates)
+    cells = MOVES.row_cells(Rows(made.offsets, made.codes, size), known.scope, plan[MOVES].cap)[1]
+    counts = np.bincount(cells, minlength=size * size)[moves.listed_keys]
+    assert (
+        np.abs(counts - moves.value).sum() < 0.2 * moves.value.sum()
+    )  # 0.34 if moves are not fitted

@@ -42,6 +42,8 @@ def model(actions, *, popularity=(1, 1, 1, 1, 0), moves=(), ending=0.0, novelty=
         np.ones(SIZE + 1),
         np.array(popularity) / sum(popularity),
         *listed_moves(first, second, np.full(len(moves), 1e9), SIZE),
+        np.arange(len(moves)),
+        np.ones(SIZE),
     )
     weights = np.zeros(SHAPE)
     for action, value in actions.items():

@@ -34,6 +34,9 @@ from pathveil.statistics.constants import (
     FIT_SAMPLES,
     LAST_DAMPING,
     LEAST_DISTINCT,
+    MOVE_SLACK_COUNTS,
+    MOVE_SLACK_DEVIATIONS,
+    MOVE_STEP,
     NOVELTY_STEP,
     RETURN_STEP,
 )
@@ -56,7 +59,8 @@ class _Tables(NamedTuple):
         visits: shape (n,).
         returns: shape (n,); 0 if they are not looked at.
         last: shape (n + 1,).
-        leaving: shape (n,); listed moves to new locations from there; 0 if none are.
+        moves: the listed moves to new locations, in the order of their table.
+        leaving: shape (n,); all moves to new locations from there, listed or not.
     """
 
     actions: NDArray[np.float64]
@@ -65,6 +69,7 @@ class _Tables(NamedTuple):
     visits: NDArray[np.float64]
     returns: NDArray[np.float64]
     last: NDArray[np.float64]
+    moves: NDArray[np.float64]
     leaving: NDArray[np.float64]
 
 
@@ -99,7 +104,7 @@ def fit(
 
     Args:
         targets: what was measured.
-        destinations: where people go; they are not adjusted.
+        destinations: where people go; of these the measured moves are adjusted.
         work: the prefixes that the model will have to continue.
         plan: the public caps.
         draw: randomness for the simulations.
@@ -113,8 +118,12 @@ def fit(
         tables = _simulate(model, work, sample, plan, listed, draw)
         if tables is None:
             break
-        scaled = _Tables(*(table * (total / tables.lengths.sum()) for table in tables))
+        scaling = total / tables.lengths.sum()
+        scaled = _Tables(*(table * scaling for table in tables))
         weights = _adjust(weights, targets, scaled, plan[ACTIONS].cap)
+        if targets.leaving is not None:
+            ratios = _move_ratios(targets, destinations, scaled, scaling)
+            destinations = destinations.reweighed(ratios)
     return weights.model(targets.longest, destinations)
 
 
@@ -165,10 +174,11 @@ def _tables(
     returns = np.zeros(0, dtype=np.int32)
     if RETURNS in plan:
         returns = return_cells(offsets, codes, size, plan[RETURNS].cap)[1]
-    moves = np.zeros(0, dtype=np.int64)
+    moves, counts = np.zeros(0, dtype=np.int64), np.zeros(0)
     if listed is not None:
         moves = move_cells(*rows.first_visits(plan[MOVES].cap), size)[1]
-        moves = moves[places_among(listed, moves, size * size) >= 0]
+        found = places_among(listed, moves, size * size)
+        counts = np.bincount(found[found >= 0], minlength=len(listed)).astype(np.float64)
     return _Tables(
         action_counts(offsets, codes, size, plan[ACTIONS].cap).astype(np.float64),
         np.bincount(bins, minlength=LENGTH_BINS).astype(np.float64),
@@ -176,6 +186,7 @@ def _tables(
         np.bincount(visits, minlength=size).astype(np.float64),
         np.bincount(returns, minlength=size).astype(np.float64),
         np.bincount(codes[offsets[1:] - 1], minlength=size + 1).astype(np.float64),
+        counts,
         np.bincount(moves // size, minlength=size).astype(np.float64),
     )
 
@@ -242,10 +253,28 @@ def _leaving_ratios(targets: FitTargets, tables: _Tables) -> NDArray[np.float64]
     """Listed moves from each location, given as many first visits as were measured."""
     if targets.leaving is None:
         return np.ones(len(tables.leaving))
-    per_visit = tables.leaving / np.maximum(tables.visits, 1.0)
+    size = len(tables.visits)
+    keys, leaving, slack = targets.leaving
+    per_visit = np.bincount(keys // size, tables.moves, size) / np.maximum(tables.visits, 1.0)
     expected = per_visit * np.maximum(targets.first_visits, 1.0)
-    _, leaving, slack = targets.leaving
     # From where rather than elsewhere: how many new locations there are in all, others tell better.
     expected *= leaving.sum() / max(float(expected.sum()), 1.0)
     bounded: NDArray[np.float64] = np.clip((leaving + slack) / (expected + slack), *EXPLORING_STEP)
+    return bounded
+
+
+def _move_ratios(
+    targets: FitTargets, destinations: Destinations, tables: _Tables, scaling: float
+) -> NDArray[np.float64]:
+    """Each measured move, among all to new locations that begin where it does.
+
+    A move is measured once for each trajectory, to where it was not before. Who comes from a hub
+    can't take the move back to it as a new one, and would be sent elsewhere instead: so the moves
+    that are measured have to be likelier than they are frequent.
+    """
+    first = targets.moves.listed_keys // len(tables.visits)
+    expected = tables.moves * (destinations.leaving / np.maximum(tables.leaving, 1.0))[first]
+    slack = MOVE_SLACK_DEVIATIONS * np.sqrt(targets.moves.variance) + MOVE_SLACK_COUNTS * scaling
+    ratios = (targets.moves.value + slack) / (expected + slack)
+    bounded: NDArray[np.float64] = np.clip(ratios, *MOVE_STEP)
     return bounded

@@ -22,6 +22,7 @@ from pathveil.statistics.constants import (
     TRUST_COUNTS,
     TRUST_SCALES,
 )
+from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.moves import MOVES
@@ -52,6 +53,7 @@ class FitTargets:
         last_slack: for them.
         leaving: the listed moves to new locations; how many begin at each, shape (n,); and the
             slack for them, alike. None if no moves are listed.
+        moves: how many make each of the listed moves, and how uncertain that is.
     """
 
     longest: int
@@ -69,6 +71,7 @@ class FitTargets:
     last: NDArray[np.float64]
     last_slack: float
     leaving: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None
+    moves: Estimates
 
     @classmethod
     def of(cls, known: Estimated, seen: Measurements) -> "FitTargets":
@@ -98,6 +101,7 @@ class FitTargets:
             last=known[LAST_LOCATIONS].value,
             last_slack=_slack(seen[LAST_LOCATIONS], SLACK_COUNTS),
             leaving=_leaving(known),
+            moves=known.listed(MOVES),
         )
 
 

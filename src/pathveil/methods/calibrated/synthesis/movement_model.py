@@ -20,7 +20,12 @@ from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.methods.calibrated.synthesis.gravity import Neighbourhood, unmeasured_moves
 from pathveil.methods.calibrated.synthesis.rare_moves import RareMoves
 from pathveil.statistics.actions import ACTIONS, END, NEW
-from pathveil.statistics.constants import LEAST_ANYWHERE, LEAST_BACKGROUND, LEAST_VISITS
+from pathveil.statistics.constants import (
+    LEAST_ANYWHERE,
+    LEAST_BACKGROUND,
+    LEAST_VISITS,
+    LEFT_DEVIATIONS,
+)
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.distances import DISTANCES
 from pathveil.statistics.last_locations import LAST_LOCATIONS
@@ -78,9 +83,15 @@ class MovementModel(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Destinations:
-    """Where people go from each location, and where in general: what is not fitted.
+    """Where people go from each location, and where in general.
 
-    The attributes are those of `MovementModel`; the first three are among its columns.
+    The attributes are those of `MovementModel`, the first three are among its columns; and
+
+    Attributes:
+        measured: int64; which of the listed moves were measured, in the order of their table; -1
+            if nobody makes one.
+        leaving: float64, shape (n,); how many people go on to a new location from each, about,
+            under the cap of the table of moves.
     """
 
     background: NDArray[np.float64]
@@ -91,6 +102,8 @@ class Destinations:
     weight: NDArray[np.float64]
     columns: NDArray[np.int32]
     listed: NDArray[np.float64]
+    measured: NDArray[np.int64]
+    leaving: NDArray[np.float64]
 
     @classmethod
     def of(
@@ -120,7 +133,12 @@ class Destinations:
         popularity = attraction / attraction.sum()
         if near is None or DISTANCES not in known.tables:
             plain = cls(
-                familiar, familiar, popularity, *listed_moves(first, second, moves.value, count)
+                familiar,
+                familiar,
+                popularity,
+                *listed_moves(first, second, moves.value, count),
+                np.arange(len(first)),
+                measured if MOVES not in plan else _all_from(known, plan, measured),
             )
             return plain if rare is None else plain.with_rare(rare, moves)
         found = unmeasured_moves(
@@ -128,7 +146,7 @@ class Destinations:
             moves.listed_keys,
             moves.value,
             _moves_from(known, plan, measured),
-            _moves_to(known, plan),
+            unlisted_to(_moves_to(known, plan), second, moves),
             known[DISTANCES],
         )
         leaving = measured + np.bincount(found.first, found.moves, count) + found.elsewhere
@@ -140,12 +158,16 @@ class Destinations:
         # Three lists in order are merged: that is what this sort is quick at.
         order = np.argsort(first * (count + 1) + second, kind="stable")
         order = order[weight[order] > 0]
+        place = np.full(len(first), -1)
+        place[order] = np.arange(len(order))
         anywhere = found.elsewhere + LEAST_ANYWHERE * leaving + LEAST_VISITS
         mapped = cls(
             np.append(anywhere, 1.0),
             familiar,
             popularity,
             *listed_moves(first[order], second[order], weight[order], count),
+            place[: len(moves.value)],
+            leaving,
         )
         return mapped if rare is None else mapped.with_rare(rare, moves)
 
@@ -169,11 +191,24 @@ class Destinations:
         value.ravel()[listed.listed_keys] = listed.value
         value = np.hstack((value, unnamed))
         first, second = np.nonzero(value)
+        place = np.full(value.shape, -1)
+        place[first, second] = np.arange(len(first))
         return replace(
             self,
             background=np.append(anywhere, self.background[-1]),
+            measured=place[:, :-1].ravel()[listed.listed_keys],
             **listed_moves(first, second, value[first, second], count)._asdict(),
         )
+
+    def reweighed(self, ratios: NDArray[np.float64]) -> "Destinations":
+        """With other weights of the moves that were measured: so many times as large."""
+        weight = self.weight[:-1].copy()
+        made = self.measured >= 0
+        weight[self.measured[made]] *= ratios[made]
+        count = len(self.starts) - 2
+        first = np.repeat(np.arange(count + 1), np.diff(self.starts))
+        starts, to, weight, columns, listed = listed_moves(first, self.to[:-1], weight, count)
+        return replace(self, starts=starts, to=to, weight=weight, columns=columns, listed=listed)
 
     def model(
         self,
@@ -284,15 +319,16 @@ def _share_to_new(known: Estimated) -> float:
     return float(max(actions[..., NEW].sum(), 1.0) / max(going_on, 1.0))
 
 
-def _moves_in_all(known: Estimated, plan: MeasurementPlan) -> float:
+def _moves_in_all(known: Estimated, plan: MeasurementPlan, ends: int = 2) -> float:
     """The sum of the table of moves, which the shapes tell far better than its cells.
 
-    Both ends of a listed move are candidates, which hold this share of the first visits.
+    Both ends of a listed move are candidates, which hold this share of the first visits; with one
+    of the ends, moves to unnamed locations count, too.
     """
     distinct = np.minimum(DISTINCT_VALUES, plan[MOVES if MOVES in plan else DISTANCES].cap)
     visits = known[VISITS].value.sum()
     named = visits / max(visits + known.unnamed_visits, 1.0)
-    return float((known[SHAPES].value @ (distinct - 1.0)).sum() * named**2)
+    return float((known[SHAPES].value @ (distinct - 1.0)).sum() * named**ends)
 
 
 def _moves_from(
@@ -308,6 +344,16 @@ def _moves_from(
     return moves
 
 
+def _all_from(
+    known: Estimated, plan: MeasurementPlan, measured: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """How many moves begin at each candidate, wherever they end; some are never listed."""
+    departures = _departures(known) + LEAST_VISITS
+    moves = departures * (_moves_in_all(known, plan, ends=1) / departures.sum())
+    leaving: NDArray[np.float64] = np.maximum(moves, (1.0 + LEAST_BACKGROUND) * measured)
+    return leaving
+
+
 def _moves_to(known: Estimated, plan: MeasurementPlan) -> NDArray[np.float64]:
     """How many of them end there: whoever visits it, but those who begin there."""
     beginnings = known.listed(LEVELS[0])
@@ -316,3 +362,19 @@ def _moves_to(known: Estimated, plan: MeasurementPlan) -> NDArray[np.float64]:
     coming = np.maximum(known[VISITS].value - begun, 0.0) + LEAST_VISITS
     arriving: NDArray[np.float64] = coming * (_moves_in_all(known, plan) / coming.sum())
     return arriving
+
+
+def unlisted_to(
+    coming: NDArray[np.float64], second: NDArray[np.int64], moves: Estimates
+) -> NDArray[np.float64]:
+    """How many of those who come to each candidate do so by moves that are not listed.
+
+    Whom the listed moves bring does not come once more by the others: to a hub, or to where only
+    one leads, all moves may be listed. What is left is a difference of noisy counts, so nobody is
+    taken to be out of reach.
+    """
+    listed = np.bincount(second, moves.value, len(coming))
+    noise = LEFT_DEVIATIONS * np.sqrt(np.bincount(second, moves.variance, len(coming)))
+    unsure = np.minimum(noise + LEAST_BACKGROUND * coming, coming)
+    left: NDArray[np.float64] = np.maximum(coming - listed, 0.0) + unsure
+    return left
