@@ -10,6 +10,7 @@ from pathveil.core.paths import Paths
 from pathveil.gate.measure import measure
 from pathveil.gate.randomness import Randomness
 from pathveil.methods.calibrated.synthesis import synthesize as synthesis
+from pathveil.methods.calibrated.synthesis.canonical import SmallPaths
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates, estimate
 from pathveil.methods.calibrated.synthesis.fit import fit
 from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets
@@ -283,8 +284,8 @@ def test_a_trip_that_nobody_would_make_is_made():
     """All begin at 0 and end at 1 by way of others; the model alone never ends there from 0."""
     db = database(commuters(3000, 30), 30)
     known = estimate(measured(db, "8", 40)[0])
-    own = Paths(
-        np.array([0, 2, 4]), np.array([0, 5, 1, 5], dtype=np.int32), np.array([1, 1], np.int64)
+    own = SmallPaths.joined(
+        [Paths(np.array([0, 2, 4]), np.array([0, 5, 1, 5]), np.array([1, 1]))], 30
     )
     more = with_missing_trips(own, known, generator(1))
     made = more.codes[more.offsets[:-1]] * 30 + more.codes[more.offsets[1:] - 1]
