@@ -207,8 +207,19 @@ def test_a_sample_stands_for_all_rows_and_has_all_frequent_ones():
     assert some.base.sum() == pytest.approx(whole.base.sum(), rel=0.02)
     for row, kept in enumerate(some.order):
         at = np.flatnonzero(whole.order == kept)[0]
-        theirs = whole.cells[whole.starts[at] : whole.starts[at + 1]]
-        assert some.cells[some.starts[row] : some.starts[row + 1]].tolist() == theirs.tolist()
+        theirs = whole.used[whole.cells[whole.starts[at] : whole.starts[at + 1]]]
+        ours = some.used[some.cells[some.starts[row] : some.starts[row + 1]]]
+        assert ours.tolist() == theirs.tolist()
+
+
+def test_cells_of_a_chunk_are_numbered_as_they_are_met():
+    """In two bytes each, unless there are too many of them."""
+    few, used = calibration._numbered(np.array([7, 3, 7, 9], dtype=np.uint32), 10)
+    assert (few.dtype, few.tolist(), used.tolist()) == (np.uint16, [0, 1, 0, 2], [7, 3, 9])
+    many = np.arange(70_000, dtype=np.uint32)[::-1]
+    numbers, used = calibration._numbered(many, 70_000)
+    assert numbers.dtype == np.uint32
+    assert np.array_equal(used[numbers], many)
 
 
 def test_nothing_to_calibrate():

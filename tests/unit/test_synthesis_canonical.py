@@ -1,6 +1,7 @@
 """Canonical order, merging, dropping and rounding, against Python's own."""
 
 from collections import Counter
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -8,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathveil.core.paths import Paths
-from pathveil.methods.calibrated.synthesis.canonical import drop_code, merge_identical, take_rows
+from pathveil.methods.calibrated.synthesis import complete
+from pathveil.methods.calibrated.synthesis.canonical import (
+    SmallPaths,
+    block_of,
+    concatenate_paths,
+    drop_code,
+    merge_identical,
+    merged_parts,
+    take_rows,
+)
 from pathveil.methods.calibrated.synthesis.complete import rounded_weights
 
 
@@ -48,6 +58,22 @@ def test_merged_rows_are_distinct_and_sorted(multiset):
     assert merged.codes.dtype == np.int32
 
 
+@given(multisets())
+def test_small_paths_are_the_same_in_half_of_the_bytes(multiset):
+    size, rows, weights = multiset
+    own = paths(rows, weights)
+    halves = [block_of(own, 0, len(own) // 2), block_of(own, len(own) // 2, len(own))]
+    small = SmallPaths.joined(iter(halves), size)
+    assert small.codes.dtype == (np.uint16 if size < 70_000 else np.int32)
+    again = block_of(small, 0, len(small))
+    assert rows_of(again) == rows
+    assert again.weights.tolist() == weights
+    merged = concatenate_paths(merged_parts(small, size))
+    expected = merge_identical(own, size)
+    assert rows_of(merged) == rows_of(expected)
+    assert merged.weights.tolist() == expected.weights.tolist()
+
+
 @given(multisets(), st.integers(0, 2))
 def test_dropping_a_code(multiset, code):
     _, rows, weights = multiset
@@ -72,7 +98,10 @@ def test_take_rows():
 def test_whole_weights_of_any_run_are_off_by_less_than_one(weights, offset, start, stop):
     weights = np.array(weights)
     whole = rounded_weights(weights, offset)
-    assert len(whole) == len(weights)
+    at_once = np.floor(np.cumsum(weights) + offset).astype(np.int64)
+    assert whole.tolist() == np.diff(at_once, prepend=0).tolist()
+    with patch.object(complete, "BLOCK", 7):
+        assert rounded_weights(weights, offset).tolist() == whole.tolist()
     assert (whole >= 0).all()
     assert abs(whole[start:stop].sum() - weights[start:stop].sum()) < 1 + 1e-9
 

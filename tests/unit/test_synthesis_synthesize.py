@@ -10,12 +10,17 @@ from pathveil.core.paths import Paths
 from pathveil.gate.measure import measure
 from pathveil.gate.randomness import Randomness
 from pathveil.methods.calibrated.synthesis import synthesize as synthesis
+from pathveil.methods.calibrated.synthesis.canonical import SmallPaths
 from pathveil.methods.calibrated.synthesis.complete import complete
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates, estimate
 from pathveil.methods.calibrated.synthesis.fit import fit
 from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets
 from pathveil.methods.calibrated.synthesis.missing_trips import with_missing_trips
-from pathveil.methods.calibrated.synthesis.movement_model import EXPLORING, Destinations
+from pathveil.methods.calibrated.synthesis.movement_model import (
+    EXPLORING,
+    Destinations,
+    listed_moves,
+)
 from pathveil.methods.calibrated.synthesis.synthesize import synthesize
 from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.statistics.actions import action_counts
@@ -285,8 +290,8 @@ def test_a_trip_that_nobody_would_make_is_made():
     """All begin at 0 and end at 1 by way of others; the model alone never ends there from 0."""
     db = database(commuters(3000, 30), 30)
     known = estimate(measured(db, "8", 40)[0])
-    own = Paths(
-        np.array([0, 2, 4]), np.array([0, 5, 1, 5], dtype=np.int32), np.array([1, 1], np.int64)
+    own = SmallPaths.joined(
+        [Paths(np.array([0, 2, 4]), np.array([0, 5, 1, 5]), np.array([1, 1]))], 30
     )
     more = with_missing_trips(own, known, generator(1))
     made = more.codes[more.offsets[:-1]] * 30 + more.codes[more.offsets[1:] - 1]
@@ -366,3 +371,12 @@ def test_the_model_makes_the_measured_moves():
     assert (
         np.abs(counts - moves.value).sum() < 0.2 * moves.value.sum()
     )  # 0.34 if moves are not fitted
+
+
+def test_a_move_that_nobody_makes_is_left_as_it_is():
+    one = Destinations(
+        np.ones(4), np.ones(4), np.full(4, 0.25),
+        *listed_moves(np.array([0, 1]), np.array([1, 2]), np.array([10.0, 20.0]), 3),
+        np.array([-1, 0, 1]), np.ones(3),
+    )  # fmt: skip
+    assert one.reweighed(np.array([9.0, 2.0, 3.0])).weight.tolist() == [20.0, 60.0, 0.0]

@@ -213,7 +213,8 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
         assert np.array_equal(result.codes, results[0].codes)
     other = complete(work([], [1]), movement, 3 * CHUNK, generator(6))
     assert not np.array_equal(other.codes, results[0].codes)
-    assert len(length_bins(results[0].lengths)) == len(results[0]) == 3 * CHUNK
+    assert results[0].codes.dtype == np.uint16
+    assert len(length_bins(np.diff(results[0].offsets))) == len(results[0]) == 3 * CHUNK
 
 
 def test_from_some_locations_people_go_on_and_from_others_back():

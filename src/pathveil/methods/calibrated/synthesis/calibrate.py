@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from pathveil.compiled import njit
 from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.synthesis.canonical import SmallPaths, block_of
 from pathveil.methods.calibrated.synthesis.quasi_newton import Point, dot, minimise
 from pathveil.methods.calibrated.synthesis.target_cells import Targets, find_cells
 from pathveil.statistics.constants import (
@@ -45,20 +46,26 @@ CHUNK = 1 << 15  # rows: their weights stay in a core's own cache
 class _Chunk:
     """Consecutive rows, ordered by how many cells they add to: loops of a length are predictable.
 
+    Its cells have numbers of its own, in the order in which they are met: two bytes are enough for
+    most chunks, and what is looked up at a time is small and close together.
+
     Attributes:
-        order: int64; which row of the chunk comes where.
+        order: uint16; which row of the chunk comes where.
         starts: uint32; the i-th adds to the cells ``cells[starts[i]:starts[i + 1]]``.
-        cells: uint32. (Unsigned, because numba looks out for negative positions otherwise.)
-        base: float64; their weights to begin with, in that order.
+        cells: uint16, or uint32 if there are too many; positions in ``used``. (Unsigned, because
+            numba looks out for negative positions otherwise.)
+        used: uint32; the cells that the chunk adds to.
+        base: uint32; the weights of its rows to begin with, in that order.
     """
 
-    order: NDArray[np.int64]
+    order: NDArray[np.uint16]
     starts: NDArray[np.uint32]
-    cells: NDArray[np.uint32]
-    base: NDArray[np.float64]
+    cells: NDArray[np.unsignedinteger]
+    used: NDArray[np.uint32]
+    base: NDArray[np.uint32]
 
 
-def calibrate(paths: Paths, targets: Targets) -> NDArray[np.float64]:
+def calibrate(paths: Paths | SmallPaths, targets: Targets) -> NDArray[np.float64]:
     """The calibrated weights of paths, float64, > 0.
 
     Args:
@@ -109,27 +116,36 @@ def _sampled(chunk: _Chunk) -> _Chunk:
     what is left out is like what is kept.
     """
     frequent = chunk.base >= SAMPLED
-    weight = np.where(frequent, 1.0, float(SAMPLED))
+    weight = np.where(frequent, 1, SAMPLED).astype(np.uint32)
     rare = np.flatnonzero(~frequent)
     kept = np.sort(np.concatenate((np.flatnonzero(frequent), rare[SAMPLED // 2 :: SAMPLED])))
     starts, cells = _rows_of(chunk.starts, chunk.cells, kept)
-    return _Chunk(chunk.order[kept], starts, cells, chunk.base[kept] * weight[kept])
+    cells, used = _numbered(cells, len(chunk.used))
+    return _Chunk(
+        chunk.order[kept], starts, cells, chunk.used[used], chunk.base[kept] * weight[kept]
+    )
 
 
-def _chunk(paths: Paths, start: int, targets: Targets) -> _Chunk:
-    stop = min(start + CHUNK, len(paths))
-    offsets = paths.offsets[start : stop + 1]
-    codes = paths.codes[offsets[0] : offsets[-1]]
-    part = Paths(offsets - offsets[0], codes, paths.weights[start:stop])
+def _chunk(paths: Paths | SmallPaths, start: int, targets: Targets) -> _Chunk:
+    part = block_of(paths, start, min(start + CHUNK, len(paths)))
     rows, cells = find_cells(part, targets)
     counts = np.bincount(rows, minlength=len(part))
     order = np.argsort(counts.astype(np.uint16), kind="stable")
     starts = np.concatenate((np.zeros(1), np.cumsum(counts[order]))).astype(np.uint32)
     free = np.empty(len(part), dtype=np.uint32)
     free[order] = starts[:-1]
-    return _Chunk(
-        order, starts, _row_by_row(rows, cells, free), part.weights[order].astype(np.float64)
-    )
+    cells, used = _numbered(_row_by_row(rows, cells, free), len(targets.counts))
+    base = part.weights[order].astype(np.uint32)
+    return _Chunk(order.astype(np.uint16), starts, cells, used, base)
+
+
+def _numbered(
+    cells: NDArray[np.unsignedinteger], size: int
+) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint32]]:
+    """Cells below ``size`` by numbers of their own, and which cell has which number."""
+    numbers, used = _renumber(cells, size)
+    is_small = len(used) <= np.iinfo(np.uint16).max
+    return numbers.astype(np.uint16) if is_small else numbers, used
 
 
 def _chunk_weights(chunk: _Chunk, multipliers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -140,7 +156,7 @@ def _chunk_weights(chunk: _Chunk, multipliers: NDArray[np.float64]) -> NDArray[n
 
 def _weigh(chunk: _Chunk, multipliers: NDArray[np.float64]) -> NDArray[np.float64]:
     """In the chunk's own order. NumPy's exp is several times as quick as that of compiled code."""
-    exponents = _exponents(chunk.starts, chunk.cells, multipliers)
+    exponents = _exponents(chunk.starts, chunk.cells, multipliers[chunk.used])
     with np.errstate(over="ignore"):  # a step that is much too long: it will be shortened
         weights: NDArray[np.float64] = np.exp(exponents, out=exponents)
     weights *= chunk.base
@@ -151,7 +167,7 @@ def _chunk_sums(
     chunk: _Chunk, multipliers: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
     weights = _weigh(chunk, multipliers)
-    return float(weights.sum()), _by_cell(chunk.starts, chunk.cells, weights, len(multipliers))
+    return float(weights.sum()), _by_cell(chunk.starts, chunk.cells, weights, len(chunk.used))
 
 
 def _sums(
@@ -159,9 +175,10 @@ def _sums(
 ) -> tuple[float, NDArray[np.float64]]:
     """The sum of all weights, and that of each cell; added up in order, so always the same."""
     total, sums = 0.0, np.zeros(len(multipliers))
-    for weight, by_cell in in_threads(lambda chunk: _chunk_sums(chunk, multipliers), chunks):
+    found = in_threads(lambda chunk: _chunk_sums(chunk, multipliers), chunks)
+    for chunk, (weight, by_cell) in zip(chunks, found, strict=True):
         total += weight
-        sums += by_cell
+        _add(sums, chunk.used, by_cell)
     return total, sums
 
 
@@ -178,14 +195,37 @@ def _row_by_row(
 
 
 @njit(cache=True, nogil=True)
+def _renumber(
+    cells: NDArray[np.unsignedinteger], size: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    number = np.zeros(size, dtype=np.uint32)  # from 1 on: 0 is a cell that was not met
+    numbers = np.empty(len(cells), dtype=np.uint32)
+    used = np.empty(min(size, len(cells)), dtype=np.uint32)
+    count = 0
+    for i in range(len(cells)):
+        if number[cells[i]] == 0:
+            used[count] = cells[i]
+            count += 1
+            number[cells[i]] = count
+        numbers[i] = number[cells[i]] - np.uint32(1)
+    return numbers, used[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def _add(sums: NDArray[np.float64], used: NDArray[np.uint32], by_cell: NDArray[np.float64]) -> None:
+    for i in range(len(used)):
+        sums[used[i]] += by_cell[i]
+
+
+@njit(cache=True, nogil=True)
 def _rows_of(
-    starts: NDArray[np.uint32], cells: NDArray[np.uint32], kept: NDArray[np.int64]
+    starts: NDArray[np.uint32], cells: NDArray[np.unsignedinteger], kept: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """The cells of some rows."""
     new_starts = np.zeros(len(kept) + 1, dtype=np.uint32)
     for i in range(len(kept)):
         new_starts[i + 1] = new_starts[i] + starts[kept[i] + 1] - starts[kept[i]]
-    new_cells = np.empty(new_starts[-1], dtype=np.uint32)
+    new_cells = np.empty(new_starts[-1], dtype=np.uint32)  # of one type: compiled once
     for i in range(len(kept)):
         new_cells[new_starts[i] : new_starts[i + 1]] = cells[starts[kept[i]] : starts[kept[i] + 1]]
     return new_starts, new_cells
@@ -193,7 +233,7 @@ def _rows_of(
 
 @njit(cache=True, nogil=True)
 def _exponents(
-    starts: NDArray[np.uint32], cells: NDArray[np.uint32], multipliers: NDArray[np.float64]
+    starts: NDArray[np.uint32], cells: NDArray[np.unsignedinteger], multipliers: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     exponents = np.empty(len(starts) - 1)
     for row in range(len(exponents)):
@@ -206,7 +246,10 @@ def _exponents(
 
 @njit(cache=True, nogil=True)
 def _by_cell(
-    starts: NDArray[np.uint32], cells: NDArray[np.uint32], weights: NDArray[np.float64], size: int
+    starts: NDArray[np.uint32],
+    cells: NDArray[np.unsignedinteger],
+    weights: NDArray[np.float64],
+    size: int,
 ) -> NDArray[np.float64]:
     sums = np.zeros(size)
     for row in range(len(weights)):

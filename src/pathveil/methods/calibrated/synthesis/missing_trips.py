@@ -10,14 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.paths import Paths
-from pathveil.methods.calibrated.synthesis.canonical import concatenate_paths, take_rows
+from pathveil.methods.calibrated.synthesis.canonical import SmallPaths, take_rows
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.statistics.constants import ENOUGH_OF_A_TRIP
 from pathveil.statistics.statistic import places_among
 from pathveil.statistics.trips import TRIPS
 
+BLOCK = 1 << 18  # trajectories that are looked at together
 
-def with_missing_trips(paths: Paths, known: Estimated, draw: np.random.Generator) -> Paths:
+
+def with_missing_trips(
+    paths: SmallPaths, known: Estimated, draw: np.random.Generator
+) -> SmallPaths:
     """The same trajectories, and more where a measured trip is made by too few of them.
 
     Args:
@@ -26,25 +30,34 @@ def with_missing_trips(paths: Paths, known: Estimated, draw: np.random.Generator
         known: the denoised tables.
         draw: randomness for the synthesis.
     """
-    trips, size = known.listed(TRIPS), known.scope.named
+    trips = known.listed(TRIPS)
     if not len(trips.value) or not len(paths):
         return paths
-    first, last = paths.codes[paths.offsets[:-1]], paths.codes[paths.offsets[1:] - 1]
-    # Of the rows that begin and end at named locations: as often as each trip is made.
+    enough = ENOUGH_OF_A_TRIP * min(1.0, int(paths.weights.sum()) / known.total) * trips.value
+    wanted, size = trips.listed_keys, known.scope.named
+    made = np.zeros(len(wanted))
+    for start in range(0, len(paths), BLOCK):
+        made += _times_made(paths, slice(start, start + BLOCK), wanted, size)
+    missing = np.ceil(np.maximum(enough - made, 0.0)).astype(np.int64)
+    copies = _copies(paths, wanted, missing, size, draw)
+    return SmallPaths.joined((paths, copies), size + 1)
+
+
+def _times_made(
+    paths: SmallPaths, rows: slice, wanted: NDArray[np.int64], size: int
+) -> NDArray[np.float64]:
+    """Of some rows, those that begin and end at named locations: as often as each trip is made."""
+    first, last = paths.codes[paths.offsets[:-1][rows]], paths.codes[paths.offsets[1:][rows] - 1]
     is_named = (first < size) & (last < size)
     cells = first[is_named].astype(np.int64) * size + last[is_named]
-    wanted = trips.listed_keys
     at = places_among(wanted, cells, size * size)
     listed = at >= 0
-    made = np.bincount(at[listed], paths.weights[is_named][listed], len(wanted))
-    enough = ENOUGH_OF_A_TRIP * min(1.0, paths.weights.sum() / known.total) * trips.value
-    missing = np.ceil(np.maximum(enough - made, 0.0)).astype(np.int64)
-    return concatenate_paths([paths, _copies(paths, first, wanted, missing, size, draw)])
+    weights = paths.weights[rows][is_named][listed]
+    return np.bincount(at[listed], weights, len(wanted)).astype(np.float64)
 
 
 def _copies(
-    paths: Paths,
-    first: NDArray[np.int32],
+    paths: SmallPaths,
     wanted: NDArray[np.int64],
     missing: NDArray[np.int64],
     size: int,
@@ -52,7 +65,10 @@ def _copies(
 ) -> Paths:
     """So many trajectories of each trip: others that begin there, with another end."""
     begin, end = np.divmod(np.repeat(wanted, missing), size)
-    goes_on = np.flatnonzero(np.diff(paths.offsets) > 1)
+    is_begin = np.zeros(size + 1, dtype=np.bool_)
+    is_begin[begin] = True
+    first = paths.codes[paths.offsets[:-1]]
+    goes_on = np.flatnonzero(is_begin[first] & (np.diff(paths.offsets) > 1))
     by_first = goes_on[np.argsort(first[goes_on], kind="stable")]
     starts = np.searchsorted(first[by_first], np.arange(size + 1))
     count = np.diff(starts)[begin]

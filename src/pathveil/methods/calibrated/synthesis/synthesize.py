@@ -7,14 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.paths import Paths
+from pathveil.freed import give_back
 from pathveil.methods.calibrated.synthesis.calibrate import calibrate
 from pathveil.methods.calibrated.synthesis.canonical import (
-    merge_identical,
-    take_rows,
+    SmallPaths,
+    concatenate_paths,
+    merged_parts,
+    taken_by_blocks,
 )
 from pathveil.methods.calibrated.synthesis.complete import complete, rounded_weights
 from pathveil.methods.calibrated.synthesis.earlier import Earlier
-from pathveil.methods.calibrated.synthesis.estimates import estimate
+from pathveil.methods.calibrated.synthesis.estimates import Estimated, estimate
 from pathveil.methods.calibrated.synthesis.fit import fit
 from pathveil.methods.calibrated.synthesis.fit_targets import FitTargets
 from pathveil.methods.calibrated.synthesis.gravity import Neighbourhood
@@ -33,6 +36,7 @@ from pathveil.statistics.total import TOTAL
 # Noise alone can ask for any number of trajectories, and so can a city. Beyond these bounds (about
 # a gigabyte) each synthetic trajectory stands for several, so memory does not grow with |D|.
 MOST_ROWS, MOST_VISITS = 1 << 22, 1 << 25
+MANY_ROWS = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +50,7 @@ class Weighed:
         unnamed: how likely an unnamed visit goes to each location; None if there are none.
     """
 
-    paths: Paths
+    paths: SmallPaths
     weights: NDArray[np.float64]
     unnamed: Unnamed | None
 
@@ -66,7 +70,8 @@ def synthesize(
     Returns:
         Distinct paths of location codes in ascending order, with whole weights ≥ 1; none is empty.
     """
-    return rounded_paths(weigh(measurements, plan, draw), measurements.candidates, draw)
+    weighed = weigh(measurements, plan, draw)
+    return named(rounded(weighed, draw), measurements.candidates, weighed.unnamed, draw)
 
 
 def weigh(
@@ -76,13 +81,33 @@ def weigh(
     earlier: Earlier | None = None,
 ) -> Weighed:
     """All but the last step of `synthesize`; leans on an earlier release of the series, if any."""
-    candidates = measurements.candidates
-    unnamed = len(candidates)
     known = estimate(measurements, earlier)
-    if unnamed == 0 or known.total == 0:
+    if len(measurements.candidates) == 0 or known.total == 0:
         return _nothing()
 
-    work = continuations(measurements.tree, known.total, unnamed)
+    size = len(measurements.candidates) + 1
+    made = _made(measurements, known, plan, draw)
+    _tidy(len(made))
+    completed = SmallPaths.joined(merged_parts(made, size), size)
+    del made
+    _tidy(len(completed))
+    if len(completed) == 0:
+        return _nothing()
+
+    report_progress(2, 5)
+    weights = calibrate(completed, Targets.of(known, plan))
+    weights *= _scaling(float(weights.sum()), known.total, measurements[TOTAL].scale)
+    report_progress(5, 5)
+    _tidy(len(completed))
+    return Weighed(completed, weights, Unnamed.of(measurements, known))
+
+
+def _made(
+    measurements: Measurements, known: Estimated, plan: MeasurementPlan, draw: np.random.Generator
+) -> SmallPaths:
+    """The model's trajectories. What they are made by is gone when they are."""
+    candidates = measurements.candidates
+    work = continuations(measurements.tree, known.total, len(candidates))
     aims = FitTargets.of(known, measurements)
     scope = measurements.scope
     near = (
@@ -95,34 +120,39 @@ def weigh(
     report_progress(1, 5)
 
     rows = min(known.total, MOST_ROWS, MOST_VISITS / aims.mean_length)
-    made = with_missing_trips(complete(work, model, rows, draw), known, draw)
-    completed = merge_identical(made, unnamed + 1)
-    del made  # as large as all that follows
-    if len(completed) == 0:
-        return _nothing()
-
-    report_progress(2, 5)
-    weights = calibrate(completed, Targets.of(known, plan))
-    weights *= _scaling(float(weights.sum()), known.total, measurements[TOTAL].scale)
-    report_progress(5, 5)
-    return Weighed(completed, weights, Unnamed.of(measurements, known))
+    _tidy(rows)
+    return with_missing_trips(complete(work, model, rows, draw), known, draw)
 
 
-def rounded_paths(
-    weighed: Weighed, candidates: NDArray[np.int64], draw: np.random.Generator
+def rounded(weighed: Weighed, draw: np.random.Generator) -> SmallPaths:
+    """Whole weights, each at least 1."""
+    _tidy(len(weighed.paths))
+    weights = rounded_weights(weighed.weights, draw.random())
+    size = int(weighed.paths.codes.max(initial=0)) + 1
+    return SmallPaths.joined(taken_by_blocks(weighed.paths, weights, np.arange(size)), size)
+
+
+def named(
+    paths: SmallPaths,
+    candidates: NDArray[np.int64],
+    unnamed: Unnamed | None,
+    draw: np.random.Generator,
 ) -> Paths:
-    """The last step of `synthesize`: whole weights, location codes, no unnamed locations.
+    """The last step of `synthesize`: location codes, and no unnamed locations.
 
     Every visit that can't be named gets a location that is not named otherwise
     (`synthesis.unnamed`): somebody went somewhere, and sizes and sums stay right.
     """
-    rounded = rounded_weights(weighed.weights, draw.random())
-    kept = np.flatnonzero(rounded)
-    released = take_rows(weighed.paths, kept, rounded[kept])
-    if weighed.unnamed is None:
-        codes = candidates.astype(np.int32)[released.codes]
-        return Paths(released.offsets, codes, released.weights)
-    return name_all(released, candidates, weighed.unnamed, draw)
+    _tidy(len(paths))
+    if unnamed is None:
+        return concatenate_paths(taken_by_blocks(paths, paths.weights, candidates))
+    return name_all(paths, candidates, unnamed, draw)
+
+
+def _tidy(rows: float) -> None:
+    """Between two stages with many rows, hand back what was freed; with few it is not worth it."""
+    if rows >= MANY_ROWS:
+        give_back()
 
 
 def _scaling(calibrated: float, counted: float, scale: float) -> float:
@@ -145,7 +175,4 @@ def _scaling(calibrated: float, counted: float, scale: float) -> float:
 
 
 def _nothing() -> Weighed:
-    nothing = Paths(
-        np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-    )
-    return Weighed(nothing, np.zeros(0), unnamed=None)
+    return Weighed(SmallPaths.joined((), size=0), np.zeros(0), unnamed=None)

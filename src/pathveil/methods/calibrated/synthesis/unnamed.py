@@ -16,16 +16,19 @@ coordinates, which are public, and noisy tables are seen.
 """
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import (
+    SmallPaths,
     concatenate_paths,
     drop_code,
-    merge_identical,
+    merged_parts,
     take_rows,
+    taken_by_blocks,
 )
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.statistics.constants import PLACING_ROUNDS
@@ -143,7 +146,7 @@ def _kernel(
 
 
 def name_all(
-    paths: Paths, candidates: NDArray[np.int64], unnamed: Unnamed, draw: np.random.Generator
+    paths: SmallPaths, candidates: NDArray[np.int64], unnamed: Unnamed, draw: np.random.Generator
 ) -> Paths:
     """Give every unnamed visit a location; distinct paths of location codes.
 
@@ -153,12 +156,11 @@ def name_all(
         unnamed: where unnamed visits go.
         draw: randomness for the synthesis.
     """
-    code = len(candidates)
-    if not len(paths):
-        return paths
-    is_unnamed = np.add.reduceat(paths.codes == code, paths.offsets[:-1]) > 0
-    whole = np.flatnonzero(~is_unnamed)
-    named = take_rows(paths, whole, paths.weights[whole])
+    is_unnamed = np.zeros(len(paths), dtype=np.bool_)
+    if len(paths):
+        np.logical_or.reduceat(paths.codes == len(candidates), paths.offsets[:-1], out=is_unnamed)
+    if not is_unnamed.any():  # candidates ascend, so the order stays
+        return concatenate_paths(taken_by_blocks(paths, paths.weights, candidates))
     apart = _copies(paths, np.flatnonzero(is_unnamed))
     names = np.append(candidates, -1).astype(np.int32)
     places = names[apart.codes]
@@ -168,8 +170,12 @@ def name_all(
     size = len(unnamed.odds)
     places[places < 0] = size
     found = drop_code(Paths(apart.offsets, places, apart.weights), size)
-    named = Paths(named.offsets, names[named.codes], named.weights)
-    return merge_identical(concatenate_paths([named, found]), size)
+    whole = taken_by_blocks(paths, np.where(is_unnamed, 0, paths.weights), names)
+    everybody = SmallPaths.joined(chain(whole, (found,)), size)
+    del paths, whole  # as large as what follows
+    merged = SmallPaths.joined(merged_parts(everybody, size), size)
+    del everybody
+    return concatenate_paths(taken_by_blocks(merged, merged.weights, np.arange(size)))
 
 
 def _is_nowhere_else(paths: Paths, places: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -181,9 +187,9 @@ def _is_nowhere_else(paths: Paths, places: NDArray[np.int32]) -> NDArray[np.bool
     return first
 
 
-def _copies(paths: Paths, rows: NDArray[np.int64]) -> Paths:
+def _copies(paths: SmallPaths, rows: NDArray[np.int64]) -> Paths:
     """These rows as often as they are made, or as memory allows."""
-    weights = paths.weights[rows]
+    weights = paths.weights[rows].astype(np.int64)
     together = max(1, -(-int(weights.sum()) // MOST_COPIES))
     times = -(-weights // together)
     row = np.repeat(np.arange(len(rows)), times)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pathveil.compiled import njit
 from pathveil.core.paths import Paths
-from pathveil.methods.calibrated.synthesis.canonical import take_rows
+from pathveil.methods.calibrated.synthesis.canonical import SmallPaths, take_rows
 from pathveil.methods.calibrated.synthesis.complete import rounded_weights
 from pathveil.methods.calibrated.uncertainty.misfit import Prediction
 from pathveil.statistics.constants import ERROR_SAMPLE
@@ -36,7 +36,9 @@ class Sample:
     thinning: float
 
     @classmethod
-    def of(cls, paths: Paths, weights: NDArray[np.float64], most: int = ERROR_SAMPLE) -> "Sample":
+    def of(
+        cls, paths: Paths | SmallPaths, weights: NDArray[np.float64], most: int = ERROR_SAMPLE
+    ) -> "Sample":
         """Every so-many-th trajectory.
 
         Args:
@@ -46,8 +48,9 @@ class Sample:
         """
         total = float(paths.weights.sum())
         share = min(1.0, most / max(total, 1.0))
-        shares = paths.weights.astype(np.float64) * share
-        kept = rounded_weights(shares, 0.5) if share < 1.0 else paths.weights
+        kept = paths.weights.astype(np.int64)
+        if share < 1.0:
+            kept = rounded_weights(np.multiply(paths.weights, share, dtype=np.float64), 0.5)
         rows = np.flatnonzero(kept)
         before = kept[rows] / share
         after = weights[rows] * before / paths.weights[rows]
