@@ -80,6 +80,8 @@ def test_the_rehearsal_tells_all_that_is_wrong(pathveil, german, engine, monkeyp
     result = pathveil(*GERMAN, *GERMAN_FORM, "--dry-run", "--engine", engine)
     assert result.code == 0
     assert result.out == "A dry run: nothing was published, and nothing was charged.\n"
+    takes = "Engine duckdb, which goes through the trajectories at most "
+    assert (takes in result.err) == (engine == "duckdb")
     lines = Path("fahrten.csv").read_text(encoding="cp1252").splitlines()
     times = [str(n) for n, line in enumerate(lines, 1) if ";?;" in line]
     cells = [str(n) for n, line in enumerate(lines, 1) if line.endswith(";")]

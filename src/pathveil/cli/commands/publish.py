@@ -258,8 +258,10 @@ def _asked(question: str, *, default: bool = True) -> bool:
 def _say_choices(request: "Request") -> None:
     from pathveil.cli.console import say_step, stderr_console
     from pathveil.cli.options.planning import protect_words
+    from pathveil.cli.verbosity import Verbosity, verbosity
     from pathveil.core.methods import method_words
     from pathveil.core.preparations import AUTO
+    from pathveil.raw.engines.engine import MEMORY
     from pathveil.times.protected_units import PERSON
 
     parameters = request.parameters
@@ -267,11 +269,15 @@ def _say_choices(request: "Request") -> None:
     method = method_words(parameters.method, height, parameters.purpose)
     most = AUTO if parameters.trips_are_open else parameters.max_trajectories_per_unit
     known = "unknown" if parameters.universe_is_open else f"{parameters.universe_size:,}"
+    needs = request.engine.needs(request.source, parameters)
     say_step(
-        f"Public choices: ε = {parameters.budget}, method {method}, "
-        f"|L| = {known}, c = {most}; "
-        f"{request.engine.needs(request.source, parameters)}."
+        f"Public choices: ε = {parameters.budget}, method {method}, |L| = {known}, c = {most}; "
+        f"{needs}."
     )
+    # Who counts out of core, or on a cluster, wants to know what that takes before it is charged.
+    if request.engine.name != MEMORY and verbosity() is not Verbosity.VERBOSE:
+        words = f"{needs[0].upper()}{needs[1:]}."
+        stderr_console().print(words, markup=False, highlight=False, soft_wrap=True)
     if request.protect != PERSON:  # always said: who reads an ε takes it for a person's
         for words in protect_words(parameters, request.protect):
             stderr_console().print(words, markup=False, highlight=False, soft_wrap=True)

@@ -9,7 +9,7 @@ from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.measured_tree import measured_tree
 from pathveil.methods.calibrated.synthesis.earlier import Earlier
-from pathveil.methods.calibrated.synthesis.synthesize import named, rounded, weigh
+from pathveil.methods.calibrated.synthesis.synthesize import rounded_paths, weigh
 from pathveil.methods.calibrated.synthesis.times import with_times
 from pathveil.methods.calibrated.uncertainty.error_model import ErrorModel
 from pathveil.methods.calibrated.uncertainty.sample import Evidence, Sample
@@ -53,11 +53,10 @@ def post_process(
         is_private: whether the noise on the tables was not injected.
         earlier: the trajectories of an earlier release of the series, over the same codes.
     """
-    weighed = weigh(measurements, plan, draw, None if earlier is None else Earlier(earlier))
-    sample = Sample.of(weighed.paths, weighed.weights)
-    unnamed, released = weighed.unnamed, [rounded(weighed, draw)]
-    del weighed  # as large as all that follows; and who names the released ones may forget them
-    paths = named(released.pop(), measurements.candidates, unnamed, draw)
+    leaning = None if earlier is None else Earlier(earlier)
+    weighed = [weigh(measurements, plan, draw, leaning)]
+    sample = Sample.of(weighed[0].paths, weighed[0].weights)
+    paths = rounded_paths(weighed.pop(), measurements.candidates, draw)
     own, slots, grid = draw.spawn(1)[0], None, parameters.time_grid
     if grid is not None:
         paths = with_times(paths, measurements, plan, grid, draw)

@@ -70,8 +70,7 @@ def synthesize(
     Returns:
         Distinct paths of location codes in ascending order, with whole weights ≥ 1; none is empty.
     """
-    weighed = weigh(measurements, plan, draw)
-    return named(rounded(weighed, draw), measurements.candidates, weighed.unnamed, draw)
+    return rounded_paths(weigh(measurements, plan, draw), measurements.candidates, draw)
 
 
 def weigh(
@@ -124,29 +123,28 @@ def _made(
     return with_missing_trips(complete(work, model, rows, draw), known, draw)
 
 
-def rounded(weighed: Weighed, draw: np.random.Generator) -> SmallPaths:
+def rounded_paths(
+    weighed: Weighed, candidates: NDArray[np.int64], draw: np.random.Generator
+) -> Paths:
+    """The last step of `synthesize`: whole weights, location codes, no unnamed locations.
+
+    Every visit that can't be named gets a location that is not named otherwise
+    (`synthesis.unnamed`): somebody went somewhere, and sizes and sums stay right. Whoever hands
+    over what nobody else holds needs no memory for what is done with.
+    """
+    unnamed, released = weighed.unnamed, [_rounded(weighed, draw)]
+    del weighed
+    _tidy(len(released[0]))
+    if unnamed is not None:
+        return name_all(released.pop(), candidates, unnamed, draw)
+    return concatenate_paths(taken_by_blocks(released[0], released[0].weights, candidates))
+
+
+def _rounded(weighed: Weighed, draw: np.random.Generator) -> SmallPaths:
     """Whole weights, each at least 1."""
-    _tidy(len(weighed.paths))
     weights = rounded_weights(weighed.weights, draw.random())
     size = int(weighed.paths.codes.max(initial=0)) + 1
     return SmallPaths.joined(taken_by_blocks(weighed.paths, weights, np.arange(size)), size)
-
-
-def named(
-    paths: SmallPaths,
-    candidates: NDArray[np.int64],
-    unnamed: Unnamed | None,
-    draw: np.random.Generator,
-) -> Paths:
-    """The last step of `synthesize`: location codes, and no unnamed locations.
-
-    Every visit that can't be named gets a location that is not named otherwise
-    (`synthesis.unnamed`): somebody went somewhere, and sizes and sums stay right.
-    """
-    _tidy(len(paths))
-    if unnamed is None:
-        return concatenate_paths(taken_by_blocks(paths, paths.weights, candidates))
-    return name_all(paths, candidates, unnamed, draw)
 
 
 def _tidy(rows: float) -> None:
