@@ -85,7 +85,7 @@ def weigh(
         return _nothing()
 
     size = len(measurements.candidates) + 1
-    made = _made(measurements, known, plan, draw)
+    made = _made(measurements, known, plan, draw, earlier)
     _tidy(len(made))
     completed = SmallPaths.joined(merged_parts(made, size), size)
     del made
@@ -102,7 +102,11 @@ def weigh(
 
 
 def _made(
-    measurements: Measurements, known: Estimated, plan: MeasurementPlan, draw: np.random.Generator
+    measurements: Measurements,
+    known: Estimated,
+    plan: MeasurementPlan,
+    draw: np.random.Generator,
+    earlier: Earlier | None,
 ) -> SmallPaths:
     """The model's trajectories. What they are made by is gone when they are."""
     candidates = measurements.candidates
