@@ -192,7 +192,7 @@ def test_a_plan_that_would_not_keep_the_promise_is_refused(planner):
 def test_without_the_refusal_the_certificate_would_tell(planner, monkeypatch):
     """It is written from the lines that were measured, not from what was asked for."""
     monkeypatch.setattr(MeasurementPlan, "adapted", lambda _self, other, _spent: other)
-    monkeypatch.setattr("pathveil.publishing.Planner", lambda _parameters, _tells_units: planner)
+    monkeypatch.setattr("pathveil.publishing.Planner", lambda *_, **__: planner)
     told = publish(people(), epsilon="1").certificate.privacy_loss.privacy_parameters.epsilon
     assert (Fraction(told) > 1) == (planner is overspending)
     assert Fraction(told) != 1

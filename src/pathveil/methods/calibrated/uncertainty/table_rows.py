@@ -139,10 +139,9 @@ def _bounds(
 
     People ask for what many do. Of questions that a random trajectory suggests, one with a true
     count of 300 is asked three times as often as one of 100 that was answered alike. So where
-    several locations are asked for (``is_asked``), an interval is to hold both ways: counted by
-    questions, of which it misses more below, and by trajectories, of which nearly all that lie
-    outside lie above. Who asks for what was answered by less than the sanity bound does so because
-    it is no less (``least``), or does not care.
+    several locations are asked for (``is_asked``), ``high`` is not below the quantile by
+    trajectories, of which nearly all that lie outside lie above. Who asks for what was answered by
+    less than the sanity bound does so because it is no less (``least``), or does not care.
     """
     ordered = np.sort(true)
     size, last = len(ordered), len(ordered) - 1
@@ -154,34 +153,10 @@ def _bounds(
         outside = tail * (100 - per_cent) / 200
         low, high = int(outside * size), last - int(outside * size)
         if is_asked:
-            low, high = _both_ways(by_trajectories, outside)
+            asked = np.searchsorted(by_trajectories, (1.0 - outside) * by_trajectories[-1])
+            high = min(max(high, int(asked)), last)
         bounds[row] = np.floor(ordered[low]), np.ceil(ordered[high])
     return bounds
-
-
-def _both_ways(by_trajectories: NDArray[np.float64], outside: float) -> tuple[int, int]:
-    """The narrowest ends outside of which lies no more than twice ``outside``, either way.
-
-    As much is cut on either side: below counted by questions, above by the way that needs more.
-
-    Args:
-        by_trajectories: float64; how many trajectories ask for the first, the first two …
-        outside: on either side, at least.
-    """
-    size, total = len(by_trajectories), max(float(by_trajectories[-1]), 1e-9)
-    ends = 0, size - 1
-    for cut in outside * np.linspace(1.0, 2.0, 11):
-        low = int(cut * size)
-        above = int(np.searchsorted(by_trajectories, (1.0 - cut) * total))
-        high = min(max(size - 1 - int(cut * size), above), size - 1)
-        questions = (low + size - 1 - high) / size
-        trajectories = (
-            1.0 - float(by_trajectories[high] - by_trajectories[low - 1] * (low > 0)) / total
-        )
-        if max(questions, trajectories) > 2.0 * outside + 1e-9 and cut > outside:
-            break
-        ends = low, high
-    return ends
 
 
 def by_size(
