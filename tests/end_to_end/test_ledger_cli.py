@@ -362,7 +362,7 @@ def test_what_is_broken_is_found_out_before_the_charge_in_python_too(monkeypatch
     ledger = pv.Ledger.open("ledger.db")
     ledger.init("taps", "2")
     counted = {"full": "grow", "calibrated": "measure"}[method]
-    monkeypatch.setattr(f"pathveil.publishing.{counted}", lambda *_: 1 / 0)
+    monkeypatch.setattr(f"pathveil.publishing.{counted}", lambda *_, **__: 1 / 0)
     request = {"universe": pv.Universe("AB"), "unit": "who", "location": "where"}
     Path("people.csv").write_text("who,where\n", encoding="utf-8")
     where, reading = {

@@ -275,7 +275,7 @@ def _say_choices(request: "Request") -> None:
         f"{needs}."
     )
     # Who counts out of core, or on a cluster, wants to know what that takes before it is charged.
-    if request.engine.name != MEMORY and verbosity() is not Verbosity.VERBOSE:
+    if request.engine.name != MEMORY and verbosity() is Verbosity.NORMAL:
         words = f"{needs[0].upper()}{needs[1:]}."
         stderr_console().print(words, markup=False, highlight=False, soft_wrap=True)
     if request.protect != PERSON:  # always said: who reads an ε takes it for a person's
