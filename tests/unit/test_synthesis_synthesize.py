@@ -380,3 +380,10 @@ def test_a_move_that_nobody_makes_is_left_as_it_is():
         np.array([-1, 0, 1]), np.ones(3),
     )  # fmt: skip
     assert one.reweighed(np.array([9.0, 2.0, 3.0])).weight.tolist() == [20.0, 60.0, 0.0]
+
+
+def test_a_path_can_stand_for_more_than_32_bits_count():
+    one = SmallPaths.joined([Paths(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, int))], 2)
+    weighed = synthesis.Weighed(one, np.array([5e9]), None)
+    released = synthesis.rounded_paths(weighed, np.array([0]), generator(1))
+    assert released.weights.tolist() == [5_000_000_000]

@@ -23,15 +23,17 @@ _Code = TypeVar("_Code", bound=np.integer)
 class SmallPaths:
     """The same as `Paths` in half of the bytes: what all synthetic trajectories are held in.
 
+    Weights stay whole: one path can stand for more people than 32 bits count, if noise says so.
+
     Attributes:
         offsets: uint32, shape (n + 1,).
         codes: uint16, or int32 if there are too many codes.
-        weights: uint32, shape (n,).
+        weights: int64, shape (n,).
     """
 
     offsets: NDArray[np.uint32]
     codes: NDArray[np.integer]
-    weights: NDArray[np.uint32]
+    weights: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -111,9 +113,9 @@ def concatenate_paths(parts: Iterable[Paths]) -> Paths:
 
 def _joined(
     parts: Iterable[Paths | SmallPaths], numbers: type[_Number], code: type[_Code]
-) -> tuple[NDArray[_Number], NDArray[_Code], NDArray[_Number]]:
+) -> tuple[NDArray[_Number], NDArray[_Code], NDArray[np.int64]]:
     """Their offsets, codes and weights."""
-    offsets, codes, weights = _Growing(numbers), _Growing(code), _Growing(numbers)
+    offsets, codes, weights = _Growing(numbers), _Growing(code), _Growing(np.int64)
     offsets.add(np.zeros(1, dtype=np.int64))
     for part in parts:
         offsets.add(part.offsets[1:].astype(np.int64) + codes.used)
