@@ -108,6 +108,17 @@ def test_each_month_chooses_how_many_trips_within_its_share(folder):
 
 
 @pytest.mark.usefixtures("week")
+def test_a_month_is_not_corrected_by_another(pathveil, refuses):
+    opened(pathveil, "--epsilon", "2")
+    for folder, month in (("feb", "2026-02"), ("mar", "2026-03")):
+        assert pathveil(*monthly(folder, month, method="full", height="2")).code == 0
+    said = "a release is replaced by one of the same period"
+    refuses("ledger", "correct", "feb", "--by", "mar", "--reason", "x", *LEDGER, says=said)
+    states = [row["state"] for row in series_of(pathveil)["all_releases"]]
+    assert states[:2] == ["published", "published"]
+
+
+@pytest.mark.usefixtures("week")
 def test_a_release_is_withdrawn_and_replaced(pathveil, refuses):
     opened(pathveil, "--epsilon", "2")
     assert pathveil(*monthly("one", "2026-01", method="full", height="2")).code == 0

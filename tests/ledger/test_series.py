@@ -49,6 +49,13 @@ def take(ledger, period, **asked):
     return account.charge(pv.Budget.parse(epsilon), delta, rho)
 
 
+def published(ledger, period):
+    charge = take(ledger, period)
+    charge.begin()
+    charge.published(f"{charge.entry.number:064x}")
+    return charge.entry.number
+
+
 def test_a_series_in_rho_is_turned_into_epsilon_once(ledger):
     """Twelve equal parts of ρ: the dataset pays for their sum, far less than for each by itself."""
     series = opened(ledger)
@@ -183,13 +190,14 @@ def test_releases_of_a_population_are_a_series_of_its_own(ledger):
 
 def test_a_later_release_replaces_one(ledger):
     opened(ledger)
-    first, second = take(ledger, "2026-01"), take(ledger, "2026-02")
-    numbers = first.entry.number, second.entry.number
+    first = published(ledger, "2026-01")
+    ledger.withdraw(first, reason="wrong stops")
+    second = take(ledger, "2026-01")
+    numbers = first, second.entry.number
     with pytest.raises(LedgerError, match="was published"):
         ledger.correct(numbers[0], by=numbers[1], reason="wrong stops")
-    for charge, digest in ((first, "a"), (second, "b")):
-        charge.begin()
-        charge.published(digest * 64)
+    second.begin()
+    second.published("b" * 64)
     with pytest.raises(LedgerError, match="later one"):
         ledger.correct(numbers[1], by=numbers[0], reason="wrong stops")
     ledger.correct(numbers[0], by=numbers[1], reason="wrong stops")
@@ -247,3 +255,31 @@ def test_a_forged_budget_is_found(ledger):
     rows = [entry.row() for entry in (*entries[:-1], forged)]
     with pytest.raises(LedgerError, match="does not follow from ρ"):
         Books.of(Chain.of(rows))
+
+
+def test_a_release_is_replaced_by_one_of_its_own_period(ledger):
+    opened(ledger)
+    february, march = published(ledger, "2026-02"), published(ledger, "2026-03")
+    before = len(ledger.chain())
+    with pytest.raises(LedgerError, match=r"2026-02 .* of 2026-03: .* the same period"):
+        ledger.correct(february, by=march, reason="wrong stops")
+    assert len(ledger.chain()) == before
+    assert ledger.books().charge(february).state == "published"
+
+
+def test_a_release_outside_of_the_series_may_replace_one(ledger):
+    opened(ledger)
+    february = published(ledger, "2026-02")
+    charge = ledger.dataset("taps").charge(pv.Budget.parse("1"))
+    charge.begin()
+    charge.published("c" * 64)
+    ledger.correct(february, by=charge.entry.number, reason="wrong stops")
+
+
+def test_a_ledger_of_before_with_another_period_is_still_read(ledger, monkeypatch):
+    opened(ledger)
+    february, march = published(ledger, "2026-02"), published(ledger, "2026-03")
+    monkeypatch.setattr("pathveil.ledger.books.Books.check_same_period", lambda *_: None)
+    ledger.correct(february, by=march, reason="accepted by 0.1.0")
+    monkeypatch.undo()
+    assert ledger.books().charge(february).state == f"replaced by entry {march}"

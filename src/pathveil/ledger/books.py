@@ -443,6 +443,24 @@ class Books:
         if old.replaced_by is not None:
             raise LedgerError(f"Entry {old.entry} is replaced by entry {old.replaced_by} already.")
 
+    def check_same_period(self, event: Corrected) -> None:
+        """Refuse a replacement that says when its data is from, and says another time.
+
+        Only of a new entry: earlier versions accepted such a one, and a ledger that has it must
+        stay readable. A release outside of a series says no period, and may replace any.
+
+        Raises:
+            LedgerError: if so.
+        """
+        old, new = self.charge(event.charge), self.charge(event.by)
+        if old.share and new.share and old.share.period != new.share.period:
+            again = f"ledger withdraw {old.entry}"
+            raise LedgerError(
+                f"Entry {old.entry} is of {old.share.period} and entry {new.entry} of "
+                f"{new.share.period}: a release is replaced by one of the same period. To publish "
+                f"{old.share.period} again, withdraw it first: 'pathveil {again} --reason …'."
+            )
+
     def _check_totals(self, entry: Entry, *, expected: bool) -> bool:
         """Whether the entry says totals; those that it says must be true."""
         if entry.totals is None:

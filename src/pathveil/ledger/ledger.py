@@ -251,12 +251,14 @@ class Ledger:
             reason: why, in up to 500 characters; kept in the ledger.
 
         Raises:
-            LedgerError: if they are not two releases of one dataset, the new one later.
+            LedgerError: if they are not two releases of one dataset, the new one later, and of
+                the same period if both are of a series.
         """
         event = Corrected(charge=_number(charge), by=_number(by), reason=_given(reason))
 
         def decide(books: Books, _now: datetime, _turn: "Transaction") -> Event:
             books.check_corrects(event)
+            books.check_same_period(event)
             return event
 
         return self._append(decide, check_all=True)
