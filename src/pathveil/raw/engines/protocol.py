@@ -130,7 +130,7 @@ class Tables(Protocol):
         ...
 
 
-COUNTED_AT_ONCE = 1 << 23  # cells that are counted in one array rather than by sorting
+COUNTED_AT_ONCE = 1 << 24  # cells that are counted in one array rather than by sorting
 SPARSELY = 64  # times as many cells as there are to count: sorting them is quicker, too
 
 

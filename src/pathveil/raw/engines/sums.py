@@ -59,18 +59,17 @@ class MergedSums:
         none = np.zeros(0, dtype=np.int64)
         self._merged: Cells = (none, none)
         self._waiting: list[Cells] = []
+        self._waits = 0  # of their cells
 
     def __len__(self) -> int:
         """How many cells are held; of some more than one sum."""
-        return len(self._merged[0]) + self._waits()
-
-    def _waits(self) -> int:
-        return sum(len(cells) for cells, _ in self._waiting)
+        return len(self._merged[0]) + self._waits
 
     def add(self, part: Cells) -> None:
         """Add what some whole trajectories add."""
         self._waiting.append(part)
-        if self._waits() > max(self._at_once, len(self._merged[0])):
+        self._waits += len(part[0])
+        if self._waits > max(self._at_once, len(self._merged[0])):
             self._merge()
 
     def cells(self) -> Cells:
@@ -80,7 +79,7 @@ class MergedSums:
 
     def _merge(self) -> None:
         parts = [self._merged, *self._waiting]
-        self._waiting = []
+        self._waiting, self._waits = [], 0
         cells = np.concatenate([cells.astype(np.int64, copy=False) for cells, _ in parts])
         counts = np.concatenate([counts for _, counts in parts])
         # Sorted lists, one after another: that is what this sort is quick at.
