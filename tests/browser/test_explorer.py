@@ -619,7 +619,9 @@ PINCH = """([x, y]) => {
 def test_the_map_has_names_text_at_the_pointer_and_zooms_by_wheel_and_fingers(city, bundles):
     page = city.open()
     canvas = page.locator(".map canvas")
-    # As many as are named at all: those at the right edge have their names to the left.
+    # As many as are named at all: those at the right edge have their names to the left. The map is
+    # drawn in a frame of its own, which on a busy machine comes after the page has settled.
+    page.wait_for_selector(".map canvas[data-named]")
     assert canvas.get_attribute("data-named") == "12"
     x, y = middle(page)
     page.mouse.move(x + 4, y + 4)

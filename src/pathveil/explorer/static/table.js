@@ -44,7 +44,7 @@ export function figureColumns(title, facts) {
 }
 
 /** A figure, at the pointer its interval, if it has one. */
-export const withInterval = (count, low, high, mark) => el("span", { title: low === null ? undefined : `90%: ${number(low)} to ${number(high)}, ${mark}` }, number(count));
+export const withInterval = (count, low, high, mark) => el("span", { class: mark === "noise" ? "noise" : undefined, title: low === null ? undefined : `90%: ${number(low)} to ${number(high)}, ${mark}` }, number(count));
 
 /** What stands below such a table: how many rows are dimmed, and by which rule. */
 export function ruleWords(rows, rule, facts) {
