@@ -26,6 +26,7 @@ from pathveil.statistics.constants import MOST_CAP
 from pathveil.statistics.measurement_plan import SHARES, TREE_SHARE, Line, MeasurementPlan
 from pathveil.statistics.outlook import Outlook
 from pathveil.statistics.prefix_tree import LEVELS
+from pathveil.statistics.returns import OFTEN, RETURNS
 from pathveil.statistics.statistic import Bound
 
 SIZE = 20
@@ -219,6 +220,18 @@ def test_a_table_that_claims_a_bound_of_one_is_caught(statistic, monkeypatch):
         lambda self, cap: Bound(1, 1) if self is statistic else right(self, cap),
     )
     assert caught(plan_of(10)) == {statistic.name}
+
+
+def test_a_return_that_counts_as_staying_and_as_coming_back_is_caught(monkeypatch):
+    def both(right, rows, scope, cap):
+        cells = right(RETURNS, rows, scope, cap)
+        other = np.where(
+            cells < OFTEN * rows.size, (cells + rows.size) % (OFTEN * rows.size), cells
+        )
+        return np.concatenate((cells, other))
+
+    broken(monkeypatch, RETURNS, both)
+    assert caught(plan_of(10)) == {RETURNS.name}
 
 
 def test_every_cap_has_its_mutant():

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from pathveil.core.noise import Gaussian, Laplace
-from pathveil.methods.calibrated.synthesis.earlier import FEWEST, leaning, squared_errors
+from pathveil.methods.calibrated.synthesis.earlier import (
+    FEWEST,
+    as_measured,
+    leaning,
+    squared_errors,
+)
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.noisy_table import NoisyTable
 
@@ -72,3 +77,18 @@ def test_with_few_cells_nothing_is_moved():
     guess = np.full(few, 40.0)
     alone = Estimates(np.full(few, 50.0), np.full(few, 900.0))
     assert np.array_equal(leaning(alone, guess, squared_errors(table, guess)).value, alone.value)
+
+
+@pytest.mark.parametrize(("drift", "is_taken"), [(5.0, True), (3000.0, False)])
+def test_a_count_leans_as_it_was_measured_where_that_is_forecast_to_be_better(drift, is_taken):
+    """Else it was drawn towards two things: what is usual in the table, and the guess."""
+    draw = np.random.default_rng(1)  # noqa: TID251
+    counts = np.round(TRUE + 100 + draw.normal(0, 30, CELLS)).astype(np.int64)
+    table = NoisyTable(np.arange(CELLS), counts, CELLS, GAUSSIAN)
+    denoised = Estimates(np.where(counts > 150, counts - 7.0, 0.0), np.full(CELLS, 800.0))
+    off = squared_errors(table, np.maximum(TRUE + 100 + draw.normal(0, drift, CELLS), 0))
+    base = as_measured(denoised, table, off)
+    assert not base.value[counts <= 150].any()  # what can't be told from nothing stays so
+    busy = counts > 150
+    assert np.array_equal(base.value[busy], (counts if is_taken else counts - 7.0)[busy])
+    assert np.all(base.variance[busy] == (900.0 if is_taken else 800.0))

@@ -48,7 +48,7 @@ def walks(number, universe_size, length, seed=1):
     return database(codes.tolist(), universe_size)
 
 
-def planned(db, seed=0, **choices):
+def planned(db, seed=0, *, follows=False, **choices):
     parameters = Parameters.choose(
         **{"epsilon": "1"} | choices,
         universe_size=len(db.universe),
@@ -60,7 +60,7 @@ def planned(db, seed=0, **choices):
         MeasurementPlan.usual(parameters),
         choose_candidates,
         Randomness(generator(seed)),
-        adapt=Planner(parameters),
+        adapt=Planner(parameters, follows=follows),
     ).plan
 
 
@@ -201,6 +201,14 @@ def test_purposes_shift_budget_to_their_tables():
     assert share(plans["patterns"], PAIRS) > share(usual, PAIRS)
     assert plans["hours"] == usual  # without times there are no hours
     assert all(plan.budget == 1 for plan in plans.values())
+
+
+def test_a_month_that_follows_another_has_visits_as_if_it_did_not_and_more_for_moves():
+    db = walks(20_000, 60, 5)
+    alone, following = (planned(db, follows=follows) for follows in (False, True))
+    assert following[VISITS] == alone[VISITS]
+    assert share(following, MOVES) > 1.2 * share(alone, MOVES)
+    assert following.budget == alone.budget == 1
 
 
 @pytest.mark.parametrize(

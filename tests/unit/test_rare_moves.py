@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,12 +13,13 @@ from pathveil.core.parameters import Parameters
 from pathveil.gate import measure as gate
 from pathveil.gate.randomness import Randomness
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
-from pathveil.methods.calibrated.synthesis.rare_moves import RareMoves
+from pathveil.methods.calibrated.synthesis.rare_moves import RareMoves, alike, nearest
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.moves import MOVES, Moves
 from pathveil.statistics.noisy_table import NoisyTable
 
 CELLS, DEVIATION = 40_000, 45.0
+STOPS_OF_LINES = 200
 EVEN = np.full(CELLS, 8.0)  # what the model says: every move alike
 SOME = np.where(np.arange(CELLS) % 10 == 0, 80.0, 0.0)  # the truth: a tenth of them
 
@@ -50,6 +52,54 @@ def test_an_earlier_release_that_is_all_chance_is_not_followed():
     guess = draw.poisson(EVEN).astype(float)
     _, rare = estimated(EVEN, guess)
     assert risk(rare.estimates(EVEN), EVEN) <= 0.05 * risk(guess, EVEN)
+
+
+def factors_by_trying(counts, guesses):
+    """The oracle: least squares with every choice of guesses, of those without a negative factor.
+
+    The best of them is the best of all: where a factor is 0 the others are as if it was not there.
+    """
+    found = []
+    for chosen in product((False, True), repeat=len(guesses)):
+        factors, used = np.zeros(len(guesses)), np.array(chosen)
+        if used.any():
+            factors[used] = np.linalg.lstsq(guesses[used].T, counts, rcond=None)[0]
+        if np.all(factors >= 0):
+            found.append((float(((counts - factors @ guesses) ** 2).sum()), tuple(factors)))
+    return min(found)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_factors_are_the_nearest_there_are(seed):
+    draw = np.random.default_rng(seed)  # noqa: TID251
+    guesses = draw.poisson(2.0, (4, 300)).astype(float)
+    guesses[2] = guesses[0] if seed % 2 else 0.0  # two that are one, or one that says nothing
+    counts = draw.normal(size=4) @ guesses + draw.normal(0, 5, 300)
+    factors = nearest(counts, guesses)
+    assert np.all(factors >= 0)
+    left, _ = factors_by_trying(counts, guesses[[0, 1, 3]])
+    assert ((counts - factors @ guesses) ** 2).sum() == pytest.approx(left)
+
+
+def test_moves_like_it_tell_of_a_move():
+    """Stops of ten lines: an earlier release that saw a sixth of the moves of each knows it."""
+    draw = np.random.default_rng(1)  # noqa: TID251
+    line = np.arange(STOPS_OF_LINES) % 10
+    true = 20.0 * (line[:, None] == line)
+    seen = true * (draw.random(true.shape) < 1 / 6)
+    nearer = min(risk(one / max(one.sum(), 1) * true.sum(), true) for one in alike(seen))
+    assert nearer <= 0.2 * risk(seen / seen.sum() * true.sum(), true)
+
+
+def test_the_way_back_tells_of_a_move():
+    draw = np.random.default_rng(1)  # noqa: TID251
+    true = draw.permutation(SOME).reshape(200, 200)
+    true = np.maximum(true, true.T)  # who goes there comes back
+    one_way = np.where(np.triu(np.ones_like(true)) > 0, true, 0.0).ravel()
+    _, rare = estimated(true.ravel(), one_way)
+    lower = np.tril(np.ones_like(true), -1).ravel() > 0
+    found = rare.estimates(EVEN)
+    assert risk(found[lower], true.ravel()[lower]) <= 0.5 * risk(EVEN[lower], true.ravel()[lower])
 
 
 def test_nobody_makes_a_move_that_can_not_be_made_and_sums_are_kept():

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pathveil.core.noise import Laplace
-from pathveil.statistics import prefix_tree
+from pathveil.statistics import distances, prefix_tree
+from pathveil.statistics import statistic as statistics
 from pathveil.statistics.actions import (
     BACK,
     END,
@@ -139,8 +140,34 @@ def test_listed_cells_are_those_that_have_an_estimate(rows, cap, keys):
             scope = Scope(SIZE, candidates=np.arange(SIZE))
         row, cell = statistic.row_cells(found, scope, max(cap, 2))
         expected = [(r, c) for r, c in zip(row.tolist(), cell.tolist(), strict=True) if c in keys]
-        there, which = statistic.listed(found, scope, max(cap, 2), listed)
-        assert list(zip(there.tolist(), listed[which].tolist(), strict=True)) == expected
+        for looked_up in (0, 1 << 20):  # by search, and by a table that is kept
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(statistics, "LOOKED_UP", looked_up)
+                there, which = statistic.listed(found, scope, max(cap, 2), listed)
+            assert list(zip(there.tolist(), listed[which].tolist(), strict=True)) == expected
+
+
+def test_a_kept_table_is_that_of_the_same_keys():
+    scope, cells = Scope(SIZE, candidates=np.arange(SIZE)), np.arange(SIZE**2)
+    for listed in (np.array([1, 5]), np.array([2, 5]), np.array([1, 5])):
+        places = PAIRS.places(scope, listed, len(cells))
+        assert places is PAIRS.places(scope, listed, len(cells))
+        assert np.flatnonzero(places[cells] >= 0).tolist() == listed.tolist()
+
+
+@given(rows=timed, candidates=candidate_sets, cap=caps)
+def test_distances_are_the_same_if_the_steps_are_found_once(rows, candidates, cap):
+    found, scope = seen(rows, candidates, kept=1)
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 40, 0], [np.nan] * 3], dtype=float)
+    scope = replace(scope, points=np.resize(points, (SIZE, 3)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distances, "TABLED_FOR", 0)
+        expected = DISTANCES.row_cells(found, scope, max(cap, 2))
+        patch.setattr(distances, "TABLED_FOR", 1 << 20)
+        for one, other in zip(
+            expected, DISTANCES.row_cells(found, scope, max(cap, 2)), strict=True
+        ):
+            assert one.tolist() == other.tolist()
 
 
 def test_what_one_trajectory_may_add():
@@ -271,11 +298,18 @@ def test_visits_by_hand():
 
 
 def test_returns_by_hand():
-    # The fifth visit to 0 counts no more, and nobody returns to an unnamed place.
-    rows, cells = return_cells(*arrays([[0, 0, 0, 0, 0, SIZE, SIZE, 2, 2], [3]]), SIZE, 9)
+    # Who stays is told from who comes back, an unnamed place between two visits included; the fifth
+    # visit to 0 counts no more, the eighth once more, and nobody returns to an unnamed place.
+    rows, cells = return_cells(*arrays([[0, 0, 1, 0, 0, 0, SIZE, SIZE, 2, SIZE, 2], [3]]), SIZE, 9)
     assert rows.tolist() == [0, 0, 0, 0]
-    assert cells.tolist() == [0, 0, 0, 2]
-    assert return_cells(*arrays([[0, 0, 1, 1, 2, 2, 3, 3]]), SIZE, 2)[1].tolist() == [1, 3]
+    assert cells.tolist() == [SIZE + 0, 0, SIZE + 0, 2]
+    assert return_cells(*arrays([[0, 0, 1, 1, 2, 2, 3, 3]]), SIZE, 2)[1].tolist() == [
+        SIZE + 1,
+        SIZE + 3,
+    ]
+    stayed = return_cells(*arrays([[3] * 20, [], [3]]), SIZE, 9)
+    assert stayed[0].tolist() == [0, 0, 0, 0]
+    assert stayed[1].tolist() == [SIZE + 3, SIZE + 3, SIZE + 3, 2 * SIZE + 3]
 
 
 def test_what_a_cap_lets_through_is_evenly_spread():

@@ -7,7 +7,7 @@ import pytest
 
 from pathveil import simulate_week
 from pathveil.core.noise import Laplace
-from pathveil.statistics.actions import ACTIONS, BACK, END, NEW, STAY, possible_actions
+from pathveil.statistics.actions import ACTIONS, BACK, END, NEW, OLDER, STAY, possible_actions
 from pathveil.statistics.actions import SHAPE as ACTION_SHAPE
 from pathveil.statistics.denoise import FLAT_AFTER, posterior, sparse_estimates
 from pathveil.statistics.noisy_table import NoisyTable
@@ -183,3 +183,16 @@ def test_habits_that_noise_hides_are_not_taken_for_none(seed):
     noisy = true.ravel() + laplace(true.size, seed)
     table = NoisyTable(np.arange(true.size), noisy, true.size, NOISE)
     assert ACTIONS.denoise(table, Scope(50), Known()).value[..., BACK].sum() > 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_rare_habit_that_its_sum_tells_is_one(seed):
+    """No cell of it stands out; all of them together are six deviations of their noise."""
+    true = np.zeros(ACTION_SHAPE, dtype=np.int64)
+    true[..., NEW] = true[..., BACK] = true[..., END] = 100 * SCALE
+    cells = np.count_nonzero(possible_actions()[..., OLDER])
+    true[..., OLDER] = int(6 * SCALE * np.sqrt(2 / cells))
+    true[~possible_actions()] = 0
+    noisy = true.ravel() + laplace(true.size, seed)
+    table = NoisyTable(np.arange(true.size), noisy, true.size, NOISE)
+    assert ACTIONS.denoise(table, Scope(50), Known()).value[..., OLDER].sum() > 0

@@ -13,7 +13,7 @@ from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.returns import RETURNS
+from pathveil.statistics.returns import COMING_BACK, RETURNS, STAYING
 from pathveil.statistics.shapes import (
     DISTINCT_BINS,
     LENGTH_BINS,
@@ -22,7 +22,7 @@ from pathveil.statistics.shapes import (
     SHAPES,
     possible_shapes,
 )
-from pathveil.statistics.statistic import Scope
+from pathveil.statistics.statistic import Known, Scope
 from pathveil.statistics.total import TOTAL
 from pathveil.statistics.visits import VISITS
 
@@ -109,9 +109,42 @@ def test_impossible_shapes_stay_empty():
 
 
 def test_nobody_returns_more_than_three_times():
-    estimates = estimate_popularity(popularity(9000, [9000, 500], returns=[300, 4000]))
+    returns = [300, 4000, 0, 0, 0, 0]
+    estimates = estimate_popularity(popularity(9000, [9000, 500], returns=returns))
     assert estimates[VISITS].value.tolist() == [9000, 500]
-    assert estimates[RETURNS].value.tolist() == [300, 1500]
+    assert estimates[RETURNS].value[:2].tolist() == [300, 1500]
+
+
+def noisy_returns(coming_back, staying, *, noise, seed):
+    true = np.concatenate((coming_back, staying, np.zeros_like(staying)))
+    return RETURNS.denoise(table(true, noise, seed), Scope(len(staying)), Known()).value.reshape(
+        3, -1
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_nobody_stays_no_noise_says_that_some_do(seed):
+    back = np.full(100, 900)
+    found = noisy_returns(back, 0 * back, noise=30, seed=seed)
+    assert not found[STAYING].any()
+    assert found[COMING_BACK] == pytest.approx(back, abs=400)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_noise_hides_who_stays_they_are_as_many_as_everywhere(seed):
+    """A tenth stays at each location: a single one is below the noise, all of them are not."""
+    back, staying = np.full(400, 900), np.full(400, 100)
+    found = noisy_returns(back, staying, noise=100, seed=seed)
+    assert np.abs(found[STAYING] - staying).mean() < 50  # 100 with the noisy counts themselves
+    assert found[STAYING].sum() == pytest.approx(staying.sum(), rel=0.35)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_people_rather_stay_is_told(seed):
+    back, staying = np.tile([5000, 200], 20), np.tile([200, 5000], 20)
+    found = noisy_returns(back, staying, noise=30, seed=seed)
+    assert np.abs(found[COMING_BACK] - back).mean() < 100
+    assert np.abs(found[STAYING] - staying).mean() < 100
 
 
 def test_what_is_below_a_noise_scale_has_no_name():

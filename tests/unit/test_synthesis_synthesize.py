@@ -1,11 +1,12 @@
 """The whole synthesis: faithful when the noise is small, and never at a loss."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from pathveil import Parameters, TrajectoryDatabase, Universe, simulate_week, threads
+from pathveil import Parameters, TimeGrid, TrajectoryDatabase, Universe, simulate_week, threads
 from pathveil.core.paths import Paths
 from pathveil.gate.measure import measure
 from pathveil.gate.randomness import Randomness
@@ -145,6 +146,27 @@ def test_fewer_rows_stand_for_as_many_trajectories(week, monkeypatch):
     check(paths, 40)
     assert len(paths) <= 2000  # and some for trips that none of a thousand make
     assert paths.weights.sum() == pytest.approx(len(week), rel=0.01)
+
+
+@pytest.mark.parametrize("contribution", [1, 3])
+@pytest.mark.parametrize("is_timed", [False, True])
+def test_tables_that_say_as_much_make_as_many_rows(contribution, is_timed):
+    def rows(total, epsilon):
+        parameters = Parameters.choose(
+            epsilon=epsilon,
+            universe_size=9,
+            max_trajectories_per_unit=contribution,
+            time_grid=TimeGrid.parse("1h") if is_timed else None,
+        )
+        plan = MeasurementPlan.usual(parameters)
+        return synthesis._rows_to_make(total, plan[TOTAL], is_timed=is_timed)
+
+    assert rows(3_000_000, "1") == pytest.approx(3_000_000, rel=1e-3)
+    for times in (2, 12, 50):  # as often people with as much less ε
+        assert rows(1e6 * times, Fraction(1, times)) == pytest.approx(min(1e6 * times, 1 << 20))
+        assert rows(2e6 * times, Fraction(1, times)) == pytest.approx(2e6, rel=1e-3)
+    assert rows(5000, "0.001") == 5000  # few people are made one by one, whatever is known
+    assert rows(1e9, "1") == 1 << 22
 
 
 ROWS = {

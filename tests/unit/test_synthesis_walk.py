@@ -12,6 +12,8 @@ from pathveil.methods.calibrated.synthesis.movement_model import (
     KEPT,
     OTHER,
     OWN,
+    RETURNING,
+    STAYING,
     WHOLE_COLUMN,
     Destinations,
     listed_moves,
@@ -53,7 +55,7 @@ def model(actions, *, popularity=(1, 1, 1, 1, 0), moves=(), ending=0.0, novelty=
     by_length = np.column_stack((np.full(LONGEST + 1, ending), np.full(LONGEST + 1, novelty)))
     everywhere = np.ones(SIZE + 1)
     return destinations.model(
-        weights * possible_actions(), returning, everywhere, everywhere, by_length
+        weights * possible_actions(), returning, everywhere, everywhere, returning, by_length
     )
 
 
@@ -224,3 +226,12 @@ def test_from_some_locations_people_go_on_and_from_others_back():
     rows = walked(work([0, 1], [0, 2]), movement._replace(by_location=by_location))
     assert all(row[2] == 0 for row in rows[::2])
     assert 0.3 < np.mean([row[2] == 0 for row in rows[1::2]]) < 0.7
+
+
+def test_at_some_locations_people_stay_and_to_others_they_come_back():
+    movement = model({STAY: 1, BACK: 1})
+    by_location = movement.by_location.copy()
+    by_location[1, STAYING] = by_location[2, RETURNING] = 1e-9
+    rows = walked(work([0, 1], [2, 3]), movement._replace(by_location=by_location))
+    assert all(row[2] == 0 for row in rows[::2])
+    assert all(row[2] == 3 for row in rows[1::2])

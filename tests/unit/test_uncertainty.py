@@ -22,9 +22,10 @@ from pathveil.core.noise import Laplace
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
-from pathveil.methods.calibrated.uncertainty.error_model import _repeated_moves
+from pathveil.methods.calibrated.uncertainty.error_model import _repeated_moves, with_measured
 from pathveil.methods.calibrated.uncertainty.measured import (
     Residuals,
+    Tail,
     move_draws,
     residual_draws,
     set_draws,
@@ -32,7 +33,7 @@ from pathveil.methods.calibrated.uncertainty.measured import (
 )
 from pathveil.methods.calibrated.uncertainty.misfit import Misfit, Prediction
 from pathveil.methods.calibrated.uncertainty.popularity_prior import PopularityPrior
-from pathveil.methods.calibrated.uncertainty.sample import Sample, visitors
+from pathveil.methods.calibrated.uncertainty.sample import Evidence, Sample, visitors
 from pathveil.methods.calibrated.uncertainty.table_rows import TableRows, tabulate
 from pathveil.release.answering import Answering
 from pathveil.statistics.measurement_plan import MeasurementPlan
@@ -479,11 +480,66 @@ class TestMeasured:
 
     def test_an_unlisted_trip_is_anything_up_to_the_threshold(self):
         measured, _, paths = self.release(np.full(9, 990), 400, stay=1)
-        found = trip_residuals(measured, paths)
+        round_trips, found = trip_residuals(measured, paths)
         listed = found.least == found.most
         assert found.least[listed].tolist() == [-10] * 9
-        assert (found.released[~listed] + found.least[~listed]).tolist() == [0, 0]
-        assert (found.released[~listed] + found.most[~listed]).tolist() == [400, 400]
+        for some in (round_trips, found.at(~listed)):  # one is released, and one stands for others
+            assert (some.released + some.least).tolist() == [0]
+            assert (some.released + some.most).tolist() == [400]
+
+    def test_who_stays_does_not_hide_who_was_made_up(self):
+        """Of 20 trips elsewhere 3 are made up; 20 round trips of their size are right."""
+        size, named = 400, 20
+        exact = np.zeros((named, named), dtype=np.int64)
+        elsewhere = [(i, i + 1) for i in range(19)] + [(19, 0)]
+        for a, b in elsewhere:
+            exact[a, b] = size
+        np.fill_diagonal(exact, size)
+        noisy = exact.copy()
+        for a, b in elsewhere[:3]:
+            noisy[a, b] = 0
+        table = NoisyTable(
+            np.arange(named**2), noisy.ravel(), named**2, Laplace(Fraction(1, 2)), None
+        )
+        plan = MeasurementPlan.of(Parameters.choose(epsilon="1", universe_size=named))
+        first, last = np.nonzero(exact)
+        paths = Paths(
+            np.arange(len(first) + 1) * 2,
+            np.column_stack((first, last)).astype(np.int32).ravel(),
+            exact[first, last],
+        )
+        measured = Measurements(Scope(named, candidates=np.arange(named)), {TRIPS: table}, plan)
+        evidence = Evidence(measured, plan, None)
+        rows = {
+            row.locations: row
+            for row in with_measured([], evidence, paths, seeded(1))
+            if row.kind == "trip"
+        }
+        usual = LEVELS.index(90)
+        assert rows[1].bounds[-1, usual, 0] > 0.9 * size
+        assert rows[2].bounds[-1, usual, 0] == 0
+
+    def test_what_noise_made_large_is_told_to_be_less(self):
+        """Cells like people's trips: many small, few large. Seeded: it fails always or never."""
+        draw, cells, scale, threshold = seeded(5), 400_000, 40.0, 300
+        true = np.round(20.0 * draw.pareto(1.5, cells))
+        noisy = np.round(true + draw.laplace(0.0, scale, cells)).astype(np.int64)
+        keys = np.flatnonzero(noisy >= threshold)
+        table = NoisyTable(keys, noisy[keys], cells, Laplace(Fraction(1, 40)), threshold)
+        tail, near = Tail.of(table), keys[noisy[keys] < 400]
+        drawn = noisy[near] + tail.errors(
+            noisy[near].astype(np.float64), draw.laplace(0.0, scale, 4000), draw
+        )
+        assert noisy[near].mean() > true[near].mean() + scale
+        assert drawn.mean() == pytest.approx(true[near].mean(), abs=0.3 * scale)
+        low, high = np.quantile(drawn - noisy[near], (0.05, 0.95))
+        error = true[near] - noisy[near]
+        assert 0.86 <= np.mean((low <= error) & (error <= high)) <= 0.93
+
+    def test_too_few_large_cells_tell_no_tail(self):
+        table = NoisyTable(np.arange(3), np.array([900, 800, 700]), 100, Laplace(Fraction(1)), 10)
+        noise = seeded(1).laplace(0.0, 1.0, 50)
+        assert np.array_equal(Tail.of(table).errors(np.full(3, 800.0), noise, seeded(2)), noise[:3])
 
     def test_all_visited_sets_tell_any_locations(self):
         """Three stops: who visits two of them is in two sets, whose noise adds up."""
@@ -546,6 +602,16 @@ def test_who_stays_is_not_told_by_the_moves():
     released = coded_multiset(Universe(["A", "B"]), [[0, 1]], [900])
     cells = PairCounts(np.array([0, 0]), np.array([1, 0]), np.array([900, 900]))
     assert Answering(moves, released).pairs("move", cells).is_bound.tolist() == [False, True]
+
+
+def test_round_trips_are_told_by_themselves_if_the_release_tells_them():
+    rows = [(0, 900, 880, 920), (1, 900, 880, 920), (1, 900, 895, 905), (2, 900, 400, 1400)]
+    trips = replace(table(rows), kind=np.array([0, 0, 3, 3]))
+    released = coded_multiset(Universe(["A", "B"]), [[0, 1]], [900])
+    cells = PairCounts(np.array([0, 0]), np.array([1, 0]), np.array([900, 900]))
+    assert Answering(trips, released).pairs("trip", cells).low.tolist() == [400, 895]
+    older = replace(table([*rows[:2], rows[3]]), kind=np.array([0, 0, 3]))  # an older bundle
+    assert Answering(older, released).pairs("trip", cells).low.tolist() == [400, 400]
 
 
 def test_of_flows_between_zones_the_visits_to_either_are_the_bound():

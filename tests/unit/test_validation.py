@@ -191,7 +191,9 @@ class TestValidated:
         wanted = 1000 * np.exp(bias) * seeded(2).gamma(floor**-2, floor**2, 20_000)
         low, high = np.quantile(drawn, [0.05, 0.95])
         held = ((low <= wanted) & (wanted <= high)).mean()
-        assert 0.84 <= held <= 0.96  # 0.85 where what is left is right and taken to be off
+        # 0.85 where what is left is right and taken to be off; 0.81 if answers scatter by 1, too,
+        # since the grid of biases is coarse there.
+        assert (0.8 if floor == 1.0 else 0.84) <= held <= 0.96
 
     def test_what_others_take_is_not_taken_for_error(self):
         """Of large answers little is left, and that is off by as much as small answers are."""
@@ -228,6 +230,20 @@ class TestValidated:
         drawn = [found.draw(PAIR, size, 20_000, seeded(1)) / size for size in (80.0, 2000.0)]
         assert (drawn[0] < 0.2).mean() > 0.05  # so that low at 90% is near nobody
         assert (drawn[1] < 0.2).mean() < 0.01
+
+    def test_large_answers_are_not_biased_because_small_ones_are(self):
+        """What makes answers err makes them err alike: both fall with the size."""
+        draw, count = seeded(3), 800
+        released = np.round(10 ** draw.uniform(1.5, 4, count))
+        error = np.clip(10.0 / np.sqrt(released), 0.05, 1.0)
+        true = released * np.exp(error) * draw.gamma(error**-2, error**2)
+        noisy = np.round(true + draw.laplace(0, 5.0, count))
+        kinds, kept = np.zeros(count, dtype=np.int64), np.ones(count)
+        found = Validated.fit(kinds, released, kept, noisy, Laplace(Fraction(1, 5)))
+        for size, off in ((300.0, 0.58), (10_000.0, 0.1)):
+            low, high = np.quantile(found.draw(PAIR, size, 20_000, seeded(1)) / size, [0.05, 0.95])
+            assert low < np.exp(off) < high
+            assert high / low < np.exp(2.2 * 1.64 * off)
 
     def test_a_kind_with_few_questions_above_the_noise_is_not_told(self):
         kinds, released, kept, noisy, noise = self.asked(0.0, 0.3)

@@ -113,7 +113,7 @@ def compile_cells(*, is_timed: bool) -> None:
     for statistic in (*STATISTICS, *(TIME_STATISTICS if is_timed else ())):
         if statistic.is_open(scope):
             statistic.cells(rows, scope, 2)
-    passed(candidates, candidates, candidates, size)
+    passed(candidates, candidates, candidates, candidates, size)
 
 
 def measure_visits(

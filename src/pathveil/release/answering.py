@@ -110,10 +110,12 @@ class Answering:
         """Answers to the cells of a table of flows; of moves every one counts.
 
         Who stays where they are is counted with the moves, but nothing tells how far that is off.
+        Trips that end where they began are told by themselves, if the release tells them.
         """
         each = self._most_visits if kind == MOVE else self._most_visitors
         most = np.minimum(each[pairs.first], each[pairs.second])
-        two = np.where((pairs.first == pairs.second) & (kind == MOVE), 1, 2).astype(np.int64)
+        apart = kind == MOVE or self.table.tells(kind, 1)
+        two = np.where((pairs.first == pairs.second) & apart, 1, 2).astype(np.int64)
         return self.table.answers(kind, two, pairs.counts, two > 0, most, level)
 
     def lengths(self, counts: NDArray[np.int64], level: float = USUAL_LEVEL) -> Answers:

@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
-from pathveil.statistics.constants import CERTAIN_DEVIATIONS, DOUBT_OF_ACTIONS, RARE_ACTIONS
+from pathveil.statistics.constants import (
+    CERTAIN_DEVIATIONS,
+    DOUBT_OF_ACTIONS,
+    RARE_ACTIONS,
+    SUM_DEVIATIONS,
+)
 from pathveil.statistics.denoise import Estimates, posterior
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.outlook import Outlook
@@ -98,9 +103,14 @@ class Actions(OfVisits):
 
 
 def _is_none(noisy: NDArray[np.int64], table: NoisyTable, all_actions: int) -> bool:
-    """Whether a kind of action does not occur: noise explains it, and it is rare at most."""
-    most = noisy.sum() + CERTAIN_DEVIATIONS * table.scale * sqrt(2.0 * len(noisy))
+    """Whether a kind of action does not occur: noise explains it, and it is rare at most.
+
+    It has to explain the sum as well, which is known much better than the cells.
+    """
+    deviation = table.scale * sqrt(2.0 * len(noisy))
+    most = noisy.sum() + CERTAIN_DEVIATIONS * deviation
     explained = not posterior(noisy, table.noise, doubt=DOUBT_OF_ACTIONS).median.any()
+    explained &= noisy.sum() < SUM_DEVIATIONS * deviation
     return bool(explained and most < RARE_ACTIONS * all_actions)
 
 

@@ -12,6 +12,7 @@ move is in one cell, and the bound holds.
 """
 
 from collections.abc import Iterator, Sequence
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,9 @@ NEAREST = 0.05  # km: below that is step 0
 # Squares of the distances at which a step ends; the last one is beyond any two points on Earth.
 STEP_ENDS = (NEAREST * np.exp(DECAY_STEP * np.arange(43))) ** 2
 UNKNOWN = len(STEP_ENDS)  # an end of the move is not on the map, or there is none
+# Of so few candidates the steps between any two are found once, if there are enough moves.
+TABLED, TABLED_FOR = 1 << 21, 4
+_ONE_FINDS = Lock()  # threads that count other blocks wait for what they need as well
 
 
 class Distances(Statistic):
@@ -67,7 +71,10 @@ class Distances(Statistic):
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
         """Of at most ``cap`` distinct locations of each row."""
         visited, reached_from = rows.first_visits(cap)
-        found, cells = _distance_cells(visited, reached_from, _places(scope), STEP_ENDS)
+        if scope.named**2 <= min(TABLED, TABLED_FOR * visited.size):
+            found, cells = _tabled_cells(visited, reached_from, _steps(scope))
+        else:
+            found, cells = _distance_cells(visited, reached_from, _places(scope), STEP_ENDS)
         lines = scope.lines_among
         if lines is None or not len(lines.first):
             return found, cells
@@ -121,6 +128,19 @@ def _places(scope: Scope) -> NDArray[np.float64]:
     return places
 
 
+def _steps(scope: Scope) -> NDArray[np.uint8]:
+    """The cell of a move between any two candidates, shape (n, n)."""
+    with _ONE_FINDS:
+        if "steps" not in scope.numbered:
+            size = scope.named
+            here, there = np.indices((size, size + 1), dtype=np.int32)
+            # The first of a row is where it begins, and no move.
+            cells = _distance_cells(there - np.int32(1), here, _places(scope), STEP_ENDS)[1]
+            scope.numbered["steps"] = cells.astype(np.uint8).reshape(size, size)
+        steps: NDArray[np.uint8] = scope.numbered["steps"]
+    return steps
+
+
 def _by_lines(
     visited: NDArray[np.int32],
     reached_from: NDArray[np.int32],
@@ -167,6 +187,26 @@ def _distance_cells(
                     step += half * (ends[step + half - 1] <= far)
                     left -= half
                 rows[found], cells[found] = row, step
+                found += 1
+    return rows[:found], cells[:found]
+
+
+@compiled
+def _tabled_cells(
+    visited: NDArray[np.int32], reached_from: NDArray[np.int32], steps: NDArray[np.uint8]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The same, where the steps between all candidates are known."""
+    rows = np.empty(visited.size, dtype=np.int32)
+    cells = np.empty(visited.size, dtype=np.int32)
+    found, unnamed = 0, len(steps)
+    for row in range(visited.shape[0]):
+        for i in range(1, visited.shape[1]):
+            there = visited[row, i]
+            if there < 0:
+                break
+            here = reached_from[row, i]
+            if here < unnamed and there < unnamed:
+                rows[found], cells[found] = row, steps[here, there]
                 found += 1
     return rows[:found], cells[:found]
 

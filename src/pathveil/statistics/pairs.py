@@ -29,6 +29,7 @@ from pathveil.statistics.statistic import (
     Visit,
 )
 
+TABLED = 1 << 22  # pairs, of which the place of each is held while rows are looked at
 LEAST_MEAN_DISTINCT = 1.0005  # distinct locations on average from which on anybody goes anywhere
 
 
@@ -100,8 +101,11 @@ class Pairs(PairTable):
         if keys is None:
             return self.row_cells(rows, scope, cap)
         size = scope.named
+        table = self.places(scope, keys, len(rows.codes)) if size**2 <= TABLED else None
+        places = np.zeros(0, dtype=np.int32) if table is None else table
         starts = np.searchsorted(keys, np.arange(size + 1) * size)
-        return _listed_pairs(rows.first_visits(cap)[0], size, starts, keys % max(size, 1))
+        ends = keys % max(size, 1)
+        return _listed_pairs(rows.first_visits(cap)[0], size, starts, ends, places)
 
     def added(self, outlook: Outlook, cap: int) -> NDArray[np.float64]:
         """Pairs of distinct locations."""
@@ -177,10 +181,15 @@ def _listed_pairs(
     size: int,
     pair_starts: NDArray[np.int64],
     pair_ends: NDArray[np.int64],
+    places: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Those of `pair_cells` that are listed: (row, which one)."""
+    """Those of `pair_cells` that are listed: (row, which one).
+
+    By ``places`` (see `Statistic.places`), or by search if that is empty. One function for both, so
+    that either is compiled in a rehearsal.
+    """
     count, most = visited.shape
-    rows = np.empty(count * most * (most - 1) // 2, dtype=np.int32)
+    rows = np.empty(count * most * (most - 1) // 2 + 1, dtype=np.int32)
     pairs = np.empty(len(rows), dtype=np.int64)
     found = 0
     for row in range(count):
@@ -191,6 +200,11 @@ def _listed_pairs(
             for j in range(i):
                 low, high = min(visited[row, j], there), max(visited[row, j], there)
                 if high >= size:  # an unnamed location
+                    continue
+                if len(places):
+                    at = places[np.int64(low) * size + high]
+                    rows[found], pairs[found] = row, at  # no branch: nobody could foresee it
+                    found += at >= 0
                     continue
                 start, stop = pair_starts[low], pair_starts[low + 1]
                 while start < stop:

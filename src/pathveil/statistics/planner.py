@@ -120,7 +120,7 @@ class Planner:
             and not _is_too_deep(statistic, outlook.height)
             and statistic.worth(outlook, 1.0) > 0
         ]
-        purpose = self._purpose
+        purpose = self._purpose(over)
         ways = [
             (
                 left,
@@ -167,11 +167,14 @@ class Planner:
             (*spent, *lines, *later), plan.reasons + _reasons(outlook, over), plan.delta
         )
 
-    @property
-    def _purpose(self) -> Mapping[str, float]:
-        """How many times as much as usual some tables are worth."""
+    def _purpose(self, over: Sequence[str]) -> Mapping[str, float]:
+        """How many times as much as usual some tables are worth.
+
+        Visits are planned as if no release came before: whether it tells where people go now is not
+        known yet, and so they lose nothing by it.
+        """
         purpose = PURPOSES[self.parameters.purpose]
-        if not self.follows:
+        if not self.follows or VISITED not in over:
             return purpose
         return purpose | {one: purpose.get(one, 1.0) * FOLLOWING[one] for one in FOLLOWING}
 

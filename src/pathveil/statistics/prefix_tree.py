@@ -121,11 +121,18 @@ def opened(scope: Scope, level: int) -> NDArray[np.int64]:
 def _nodes_of(cells: NDArray[np.int64], scope: Scope, level: int) -> NDArray[np.int64]:
     """The number of each row's node among those that passed and can go on, −1 if it did not.
 
-    Of a level that is not too large all cells are numbered, so that nothing is searched for.
+    Of a level that is not too large all cells are numbered, so that nothing is searched for. Of a
+    large one the cell is searched for among the children of its parent, which are few.
     """
-    above = scope.levels[level - 1]
+    above, known = scope.levels[level - 1], scope.numbered
     if above.cells > NUMBERED_AT_ONCE:
-        return passed(cells, above.keys, opened(scope, level), scope.named)
+        if (level, "starts") not in known:
+            parents = above.cells // (scope.named + 1)
+            edges = np.arange(parents + 1) * (scope.named + 1)
+            known[level, "opened"] = opened(scope, level)
+            known[level, "starts"] = np.searchsorted(above.keys, edges)
+        opens, starts = known[level, "opened"], known[level, "starts"]
+        return passed(cells, above.keys, opens, starts, scope.named)
     if level not in scope.numbered:
         scope.numbered[level] = _numbered(scope, level)
     nodes: NDArray[np.int64] = scope.numbered[level][cells]
@@ -166,22 +173,30 @@ def _children(
 
 @compiled
 def passed(
-    cells: NDArray[np.int64], keys: NDArray[np.int64], opened: NDArray[np.int64], end: int
+    cells: NDArray[np.int64],
+    keys: NDArray[np.int64],
+    opened: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    end: int,
 ) -> NDArray[np.int64]:
-    """`_nodes_of`, by search."""
+    """`_nodes_of`, by search: the children of parent p are ``keys[starts[p]:starts[p + 1]]``."""
     node = np.full(len(cells), -1, dtype=np.int64)
     for row in range(len(cells)):
         cell = cells[row]
-        if cell < 0 or cell % (end + 1) == end:
+        if cell < 0:
             continue
-        low, high = 0, len(keys)
+        parent = cell // (end + 1)
+        if cell - parent * (end + 1) == end:
+            continue
+        low, high = starts[parent], starts[parent + 1]
+        last = high
         while low < high:
             middle = (low + high) >> 1
             if keys[middle] < cell:
                 low = middle + 1
             else:
                 high = middle
-        if low < len(keys) and keys[low] == cell:
+        if low < last and keys[low] == cell:
             node[row] = opened[low]
     return node
 

@@ -109,8 +109,8 @@ class Scope:
         return bit
 
     @cached_property
-    def numbered(self) -> dict[int, NDArray[np.int64]]:
-        """What `prefix_tree` finds out once for each level, and `zones`, whoever asks."""
+    def numbered(self) -> dict[object, Any]:
+        """What `prefix_tree` finds out once for each level, and others once, whoever asks."""
         return {}
 
     def position_of(self, location: int | str) -> int | None:
@@ -395,24 +395,47 @@ class Statistic(ABC):
         found, cells = self.row_cells(rows, scope, cap)
         if keys is None:
             return found, cells
-        at = places_among(keys, cells, max(self.size(scope), int(keys.max(initial=-1)) + 1))
+        table = self.places(scope, keys, len(cells))
+        at = _searched(keys, cells) if table is None else table[cells]
         is_listed = at >= 0
         return found[is_listed], at[is_listed]
+
+    def places(self, scope: Scope, keys: NDArray[np.int64], cells: int) -> NDArray[np.int32] | None:
+        """The place of every cell among the listed ones, −1 if it has none: kept for the next rows.
+
+        None if there are so few cells to look up that it is quicker to search for them.
+        """
+        size = max(self.size(scope), int(keys.max(initial=-1)) + 1)
+        if size > LOOKED_UP * cells:
+            return None
+        # One look for both: another thread may put those of other keys there meanwhile.
+        kept: tuple[NDArray[np.int64], NDArray[np.int32]] | None = scope.numbered.get(self)
+        if kept is None or kept[0] is not keys:
+            kept = keys, _table_of(keys, size)
+            scope.numbered[self] = kept
+        return kept[1]
 
 
 def places_among(
     keys: NDArray[np.int64], cells: NDArray[np.integer], size: int
 ) -> NDArray[np.integer]:
     """The place of each cell among ascending keys; −1 if it is none of them."""
-    places: NDArray[np.integer]
-    if size <= LOOKED_UP * len(cells):  # a table of all cells is quicker than to search
-        table = np.full(size, -1, dtype=np.int32)
-        table[keys] = np.arange(len(keys), dtype=np.int32)
-        places = table[cells]
-    else:
-        at = np.searchsorted(keys, cells)
-        places = np.where(np.append(keys, -1)[at] == cells, at, -1)
-    return places
+    # A table of all cells is quicker than to search.
+    is_many = size <= LOOKED_UP * len(cells)
+    return _table_of(keys, size)[cells] if is_many else _searched(keys, cells)
+
+
+def _table_of(keys: NDArray[np.int64], size: int) -> NDArray[np.int32]:
+    """The place of each cell among the keys; −1 if it is none of them."""
+    table = np.full(size, -1, dtype=np.int32)
+    table[keys] = np.arange(len(keys), dtype=np.int32)
+    return table
+
+
+def _searched(keys: NDArray[np.int64], cells: NDArray[np.integer]) -> NDArray[np.integer]:
+    """The same for some cells."""
+    at = np.searchsorted(keys, cells)
+    return np.where(np.append(keys, -1)[at] == cells, at, -1)
 
 
 class OfVisits(Statistic):

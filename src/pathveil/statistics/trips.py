@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.compiled import compiled
 from pathveil.statistics.constants import DENSE_TRIPS, INVENTED_PAIRS
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.noisy_table import NoisyTable
@@ -35,12 +36,7 @@ class Trips(OneCell):
 
     def cell(self, rows: Rows, scope: Scope) -> NDArray[np.int64]:
         """First and last; a row that begins or ends elsewhere has none."""
-        cell = np.full(len(rows.not_empty), -1, dtype=np.int64)
-        first, last = rows.offsets[:-1][rows.not_empty], rows.offsets[1:][rows.not_empty] - 1
-        begins, ends = rows.positions[first].astype(np.int64), rows.positions[last]
-        is_named = (begins < scope.named) & (ends < scope.named)
-        cell[rows.not_empty] = np.where(is_named, begins * scope.named + ends, -1)
-        return cell
+        return _trip_cells(rows.offsets, rows.positions, scope.named)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """The first one and the last one."""
@@ -66,6 +62,19 @@ class Trips(OneCell):
         """That of an ordered pair; smaller ones are hidden by a threshold, or else by the noise."""
         count = outlook.typical_pair(np.ones(len(outlook.shares)))
         return count / pair_threshold(outlook, 2.0 * float(INVENTED_PAIRS))
+
+
+@compiled
+def _trip_cells(
+    offsets: NDArray[np.int64], positions: NDArray[np.int32], size: int
+) -> NDArray[np.int64]:
+    cells = np.full(len(offsets) - 1, -1, dtype=np.int64)
+    for row in range(len(cells)):
+        if offsets[row] < offsets[row + 1]:
+            begins, ends = positions[offsets[row]], positions[offsets[row + 1] - 1]
+            if begins < size and ends < size:
+                cells[row] = np.int64(begins) * size + ends
+    return cells
 
 
 TRIPS = Trips()

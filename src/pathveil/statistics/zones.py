@@ -97,7 +97,8 @@ def blocks_of(scope: Scope) -> NDArray[np.int64]:
         return np.full(size, zones_of(size), dtype=np.int64)
     if BLOCKS not in scope.numbered:
         scope.numbered[BLOCKS] = blocks(scope.points, zones_of(size))
-    return scope.numbered[BLOCKS]
+    known: NDArray[np.int64] = scope.numbered[BLOCKS]
+    return known
 
 
 def blocks(points: NDArray[np.float64], count: int) -> NDArray[np.int64]:

@@ -17,7 +17,8 @@ of row i), and λ minimises the smooth convex function
 whose gradient is S − t + κ·v·λ. A quasi-Newton method finds it in a few dozen passes over the rows.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +31,15 @@ from pathveil.methods.calibrated.synthesis.target_cells import Targets, find_cel
 from pathveil.statistics.constants import (
     CLOSE_ENOUGH,
     FEWEST_STEPS,
+    FOLLOWED_CHANCE,
     LARGEST_MULTIPLIER,
     MOST_STEPS,
     MOST_WORK,
+    SAMPLE,
     SAMPLED,
     SAMPLED_FROM,
+    SHORTENING,
+    SHORTEST_STEP,
     TRUST_IN_MODEL,
 )
 from pathveil.threads import in_threads
@@ -76,7 +81,9 @@ def calibrate(paths: Paths | SmallPaths, targets: Targets) -> NDArray[np.float64
     chunks = list(in_threads(lambda start: _chunk(paths, start, targets), starts))
     best = np.zeros(len(targets.counts))
     if len(paths) >= SAMPLED_FROM:
-        best = _multipliers([_sampled(chunk) for chunk in chunks], targets, best)
+        every = max(SAMPLED, len(paths) // SAMPLE)
+        some = [_sampled(chunk, every) for chunk in chunks]
+        best = _multipliers(some, _of_a_sample(targets, every), best)
     best = _multipliers(chunks, targets, best)
     weights = in_threads(lambda chunk: _chunk_weights(chunk, best), chunks)
     return np.concatenate((np.zeros(0), *weights))
@@ -86,7 +93,9 @@ def _multipliers(
     chunks: list[_Chunk], targets: Targets, start: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The best λ that is found from a first guess on."""
-    occupied = _sums(chunks, np.zeros(len(targets.counts)))[1] > 0
+    occupied = np.zeros(len(targets.counts), dtype=np.bool_)
+    for chunk in chunks:
+        occupied[chunk.used] = True
     # A cell that no trajectory adds to can't be calibrated: it is left at λ = 0.
     counts = np.where(occupied, targets.counts, 0.0)
     slack = TRUST_IN_MODEL * targets.variances
@@ -106,19 +115,51 @@ def _multipliers(
     # A step looks at every cell of every row: the more there are, the fewer steps are affordable.
     work = sum(len(chunk.cells) for chunk in chunks)
     steps = min(max(MOST_WORK // max(work, 1), FEWEST_STEPS), MOST_STEPS)
-    return minimise(dual, start, LARGEST_MULTIPLIER, is_close, steps).position
+    begin = _no_worse_than_none(dual, start, sum(float(chunk.base.sum()) for chunk in chunks))
+    return minimise(dual, begin, LARGEST_MULTIPLIER, is_close, steps).position
 
 
-def _sampled(chunk: _Chunk) -> _Chunk:
+def _no_worse_than_none(
+    dual: Callable[[NDArray[np.float64]], Point], start: NDArray[np.float64], none: float
+) -> Point:
+    """A first guess, drawn towards λ = 0 until it is no worse than that.
+
+    What a sample of the rows led to can make other rows e¹⁰ times too heavy where next to no noise
+    holds the multipliers back, and from there the affordable steps do not lead home.
+
+    Args:
+        dual: the function.
+        start: the guess.
+        none: the function at λ = 0, which is the sum of all weights to begin with.
+    """
+    length = 1.0
+    while length > SHORTEST_STEP:
+        point = dual(length * start)
+        if point.value <= none:
+            return point
+        length *= SHORTENING
+    return dual(np.zeros(len(start)))
+
+
+def _of_a_sample(targets: Targets, every: int) -> Targets:
+    """A sum over every k-th row is off by chance, too: by a variance of k − 1 for each trajectory.
+
+    To follow a sample far beyond that leads away from what all rows say, and takes longer.
+    """
+    by_chance = (every - 1) * np.maximum(targets.counts, 1.0)
+    return replace(targets, variances=targets.variances + FOLLOWED_CHANCE * by_chance)
+
+
+def _sampled(chunk: _Chunk, every: int = SAMPLED) -> _Chunk:
     """Every so many of its rows, which stand for the others; those of much weight are all there.
 
     Most steps of the calibration go a long way, and need no more than that; rows are in order, so
     what is left out is like what is kept.
     """
-    frequent = chunk.base >= SAMPLED
-    weight = np.where(frequent, 1, SAMPLED).astype(np.uint32)
+    frequent = chunk.base >= every
+    weight = np.where(frequent, 1, every).astype(np.uint32)
     rare = np.flatnonzero(~frequent)
-    kept = np.sort(np.concatenate((np.flatnonzero(frequent), rare[SAMPLED // 2 :: SAMPLED])))
+    kept = np.sort(np.concatenate((np.flatnonzero(frequent), rare[every // 2 :: every])))
     starts, cells = _rows_of(chunk.starts, chunk.cells, kept)
     cells, used = _numbered(cells, len(chunk.used))
     return _Chunk(

@@ -8,6 +8,12 @@ the earlier synthesis, what has changed since). So for cells that y makes of one
 
     t² = mean of (x − y)² − v, and the estimate moves towards y by v/(v + t²) of the way.
 
+What moves is the noisy count as it is, where a table has all its cells and leaning promises less
+error than denoising does, v·t²/(v + t²) ≤ the posterior variance: a denoised count has been drawn
+towards the sizes that are usual in its table already, and y tells more of this cell. Elsewhere, and
+where a cell can't be told from an empty one or was listed because it passed a threshold, it is the
+denoised count: there a noisy one is too large by selection.
+
 That is James and Stein's estimator, which shrinks towards a point that was fixed before the noise
 was drawn: for three cells or more of Gaussian noise its mean squared error is never above that of x
 alone, wherever the truth is. Where the earlier release is as wrong as noise it moves nothing. No
@@ -72,8 +78,8 @@ class Earlier:
         off = squared_errors(table, guess)
         if estimates.keys is not None:
             at = np.searchsorted(table.keys, estimates.keys)
-            guess, off = guess[at], off[at]
-        return leaning(estimates, guess, off)
+            return leaning(estimates, guess[at], off[at])
+        return leaning(as_measured(estimates, table, off), guess, off)
 
     def counted(self, statistic: Statistic, table: NoisyTable, seen: Measurements) -> Floats:
         """The earlier release's counts of the listed cells, under this release's cap."""
@@ -85,6 +91,18 @@ class Earlier:
         weights = self.paths.weights[found].astype(np.float64)
         counted: Floats = np.bincount(cells, weights, len(table.keys)).astype(np.float64)
         return counted
+
+
+def as_measured(estimates: Estimates, table: NoisyTable, off: Floats) -> Estimates:
+    """The noisy counts, where to lean from them is forecast to be no worse than to denoise them."""
+    noise = max(table.noise.deviation**2, 1.0)
+    with np.errstate(invalid="ignore"):
+        leant = np.where(np.isinf(off), np.inf, noise * off / (noise + off))
+    plain = (estimates.value > 0) & (leant <= estimates.variance)
+    return Estimates(
+        np.where(plain, table.counts, estimates.value),
+        np.where(plain, noise, estimates.variance),
+    )
 
 
 def squared_errors(table: NoisyTable, guess: Floats, smallest: float = SMALLEST) -> Floats:

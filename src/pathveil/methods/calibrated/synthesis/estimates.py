@@ -19,7 +19,7 @@ from pathveil.statistics.constants import CERTAIN_DEVIATIONS, SANITY
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurements import Measurements
-from pathveil.statistics.returns import MOST_RETURNS, RETURNS
+from pathveil.statistics.returns import KINDS, MOST_RETURNS, RETURNS
 from pathveil.statistics.shapes import DISTINCT_VALUES, LENGTHS, SHAPES, count_shapes
 from pathveil.statistics.statistic import FIRST_LOOK, VISITED, Known, Scope, Statistic
 from pathveil.statistics.total import TOTAL
@@ -57,8 +57,10 @@ class Estimated:
 
     @property
     def returns(self) -> NDArray[np.float64] | None:
-        """Returns to each candidate; None if they were not measured."""
-        return self.tables[RETURNS].value if RETURNS in self.tables else None
+        """Returns to each candidate, shape (3, n), as `returns.KINDS`; None if not measured."""
+        if RETURNS not in self.tables:
+            return None
+        return self.tables[RETURNS].value.reshape(len(KINDS), -1)
 
 
 def choose_candidates(seen: Measurements, earlier: Earlier | None = None) -> NDArray[np.int64]:
@@ -85,7 +87,7 @@ def estimate_popularity(seen: Measurements, earlier: Earlier | None = None) -> E
     }
     tables = {SHAPES: shapes, LENGTHS: lengths, **others}
     if RETURNS in tables:
-        most = MOST_RETURNS * tables[VISITS].value
+        most = np.tile(MOST_RETURNS * tables[VISITS].value, len(KINDS))
         returns = tables[RETURNS]
         tables[RETURNS] = Estimates(np.minimum(returns.value, most), returns.variance)
     return Estimated(scope, total, _unnamed_visits(seen, tables), tables)

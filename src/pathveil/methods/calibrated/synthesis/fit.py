@@ -42,7 +42,7 @@ from pathveil.statistics.constants import (
 )
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.moves import MOVES, move_cells
-from pathveil.statistics.returns import RETURNS, return_cells
+from pathveil.statistics.returns import COMING_BACK, KINDS, RETURNS, STAYING, return_cells
 from pathveil.statistics.shapes import LENGTH_BINS, LENGTH_ENDS, length_bins
 from pathveil.statistics.statistic import Rows, Scope, places_among
 from pathveil.statistics.visits import VISITS
@@ -57,7 +57,7 @@ class _Tables(NamedTuple):
         lengths: trajectories by length bin.
         further: their distinct locations but the first, by length bin.
         visits: shape (n,).
-        returns: shape (n,); 0 if they are not looked at.
+        returns: shape (3, n), as `returns.KINDS`; 0 if they are not looked at.
         last: shape (n + 1,).
         moves: the listed moves to new locations, in the order of their table.
         leaving: shape (n,); all moves to new locations from there, listed or not.
@@ -81,6 +81,7 @@ class _Weights:
     returning_to: NDArray[np.float64]
     ending_at: NDArray[np.float64]
     exploring_from: NDArray[np.float64]
+    staying_at: NDArray[np.float64]
     ending: NDArray[np.float64]
     novelty: NDArray[np.float64]
 
@@ -89,7 +90,12 @@ class _Weights:
         bins = length_bins(np.arange(longest + 1))
         by_length[:, ENDING_AFTER], by_length[:, NOVELTY] = self.ending[bins], self.novelty[bins]
         return destinations.model(
-            self.actions, self.returning_to, self.ending_at, self.exploring_from, by_length
+            self.actions,
+            self.returning_to,
+            self.ending_at,
+            self.exploring_from,
+            self.staying_at,
+            by_length,
         )
 
 
@@ -140,6 +146,7 @@ def _first_guess(targets: FitTargets, steps: int) -> _Weights:
         returning_to,
         everywhere,
         everywhere,
+        returning_to,
         targets.hazards / targets.mean_ending,
         np.minimum(1.0, steps / middles),
     )
@@ -184,7 +191,7 @@ def _tables(
         np.bincount(bins, minlength=LENGTH_BINS).astype(np.float64),
         np.bincount(bins, further, LENGTH_BINS).astype(np.float64),
         np.bincount(visits, minlength=size).astype(np.float64),
-        np.bincount(returns, minlength=size).astype(np.float64),
+        np.bincount(returns, minlength=len(KINDS) * size).reshape(len(KINDS), size).astype(float),
         np.bincount(codes[offsets[1:] - 1], minlength=size + 1).astype(np.float64),
         counts,
         np.bincount(moves // size, minlength=size).astype(np.float64),
@@ -193,13 +200,15 @@ def _tables(
 
 def _adjust(weights: _Weights, targets: FitTargets, tables: _Tables, steps: int) -> _Weights:
     """One round: each set of weights by the table that it can repair."""
+    returns = _return_ratios(targets, tables)
     return replace(
         weights,
         actions=weights.actions * _action_ratios(targets, tables),
         ending=weights.ending
         * np.clip(targets.hazards / hazards(tables.lengths, targets.longest), *ENDING_STEP),
         novelty=weights.novelty * _novelty_ratios(targets, tables, steps),
-        returning_to=_bounded(weights.returning_to, _return_ratios(targets, tables)),
+        returning_to=_bounded(weights.returning_to, returns[COMING_BACK]),
+        staying_at=_bounded(weights.staying_at, returns[STAYING]),
         ending_at=_bounded(weights.ending_at, _last_ratios(targets, tables)),
         exploring_from=_bounded(weights.exploring_from, _leaving_ratios(targets, tables)),
     )
@@ -235,7 +244,7 @@ def _novelty_ratios(targets: FitTargets, tables: _Tables, steps: int) -> NDArray
 def _return_ratios(targets: FitTargets, tables: _Tables) -> NDArray[np.float64]:
     """Returns to each location, given as many first visits as were measured."""
     if targets.returns is None:
-        return np.ones(len(tables.returns))
+        return np.ones(tables.returns.shape)
     per_visit = tables.returns / np.maximum(tables.visits, 1.0)
     expected = per_visit * np.maximum(targets.first_visits, 1.0)
     ratios = (targets.returns + targets.return_slack) / (expected + targets.return_slack)

@@ -47,7 +47,7 @@ class FitTargets:
         trajectories: how many there are, pooled alike.
         shape_slack: in trajectories, for the two above.
         first_visits: shape (n,).
-        returns: shape (n,); None if they were not measured.
+        returns: shape (3, n), as `returns.KINDS`; None if they were not measured.
         return_slack: for them.
         last: shape (n,); trajectories that end there.
         last_slack: for them.

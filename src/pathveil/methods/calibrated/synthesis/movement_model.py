@@ -2,11 +2,11 @@
 
 At each step a trajectory ends, stays, goes back to where it was before, returns to an older
 location or goes on to a new one. How likely that is depends on its last action and on how many
-different locations it has seen (the measured `statistics.actions`), and is corrected by five sets
-of factors: how readily people return to a location, end there, look for new locations from there,
-end after so many visits, and look for new locations after so many visits. Where to: new and older
-locations follow the measured moves from here, mixed with general popularity for the moves that were
-too rare to be measured.
+different locations it has seen (the measured `statistics.actions`), and is corrected by six sets
+of factors: how readily people come back to a location, stay there, end there, look for new
+locations from there, end after so many visits, and look for new locations after so many visits.
+Where to: new and older locations follow the measured moves from here, mixed with general popularity
+for the moves that were too rare to be measured.
 """
 
 from dataclasses import dataclass, replace
@@ -32,11 +32,12 @@ from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.moves import MOVES
 from pathveil.statistics.prefix_tree import LEVELS
+from pathveil.statistics.returns import OFTEN
 from pathveil.statistics.shapes import DISTINCT_VALUES, SHAPES
 from pathveil.statistics.visits import VISITS
 
 # The columns of `MovementModel.by_location` and of `MovementModel.by_length`.
-RETURNING, ENDING, BACKGROUND, FAMILIAR, POPULARITY, EXPLORING = range(6)
+RETURNING, ENDING, BACKGROUND, FAMILIAR, POPULARITY, EXPLORING, STAYING = range(7)
 ENDING_AFTER, NOVELTY = range(2)
 # And those of `MovementModel.columns`.
 OWN, OTHER, KEPT = range(3)
@@ -53,10 +54,10 @@ class MovementModel(NamedTuple):
 
     Attributes:
         actions: float64, shape `statistics.actions.SHAPE`.
-        by_location: float64, shape (n + 1, 6). RETURNING, ENDING and EXPLORING are factors (nobody
-            returns to an unnamed location: 0). BACKGROUND is how many people leave for anywhere, to
-            a new location; FAMILIAR the same weight for where somebody was before; and POPULARITY
-            the share of those who come.
+        by_location: float64, shape (n + 1, 7). RETURNING, STAYING, ENDING and EXPLORING are factors
+            (nobody returns to an unnamed location, or stays there: 0). BACKGROUND is how many
+            people leave for anywhere, to a new location; FAMILIAR the same weight for where
+            somebody was before; and POPULARITY the share of those who come.
         by_length: float64, shape (longest + 1, 2); factors by the number of visits so far.
         starts: int64, shape (n + 2,); the listed moves from x are at starts[x]:starts[x + 1]:
             those that were measured and, with a map, those that it tells.
@@ -216,6 +217,7 @@ class Destinations:
         returning: NDArray[np.float64],
         ending: NDArray[np.float64],
         exploring: NDArray[np.float64],
+        staying: NDArray[np.float64],
         by_length: NDArray[np.float64],
     ) -> MovementModel:
         """Put the fitted weights beside them."""
@@ -231,6 +233,7 @@ class Destinations:
                     self.familiar,
                     self.popularity,
                     exploring,
+                    staying,
                 )
             ),
             by_length,
@@ -304,7 +307,7 @@ def _departures(known: Estimated) -> NDArray[np.float64]:
     """All visits but the last are left again."""
     visits, actions = known[VISITS].value, known[ACTIONS].value
     if known.returns is not None:
-        everything = visits + known.returns
+        everything = visits + known.returns[:OFTEN].sum(axis=0)
     else:  # everywhere as many as there are in all
         new = actions[..., NEW].sum() + known.total
         everything = visits * (actions[..., :END].sum() + known.total) / max(new, 1.0)

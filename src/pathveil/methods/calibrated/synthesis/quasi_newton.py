@@ -67,7 +67,7 @@ def dot(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
 
 def minimise(
     function: Callable[[NDArray[np.float64]], Point],
-    start: NDArray[np.float64],
+    start: Point,
     bound: float,
     enough: Callable[[Point], bool],
     most_steps: int,
@@ -76,12 +76,12 @@ def minimise(
 
     Args:
         function: evaluates a position.
-        start: the position to begin with.
+        start: where to begin.
         bound: every coordinate stays within ±bound.
         enough: the rule by which to stop.
         most_steps: stop after so many, whatever the rule says.
     """
-    point = function(start)
+    point = start
     steps: deque[_Step] = deque(maxlen=REMEMBERED_STEPS)
     for _ in range(most_steps):
         if enough(point):

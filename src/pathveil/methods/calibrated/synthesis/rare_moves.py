@@ -1,17 +1,22 @@
 """Moves that are too rare to be listed, told by this month's noise and the months before.
 
 Of a single one the noisy count x says little, the release before little more, and the model another
-little: how many leave for it and come to it, and how far it is. The guess is
+little: how many leave for it and come to it, and how far it is. There are several guesses:
 
-    m = p·(what the model says) + q·(what the earlier release says),
+- what the model says;
+- what the earlier release says of it, and of the way back: who goes there comes back;
+- what the earlier release says of moves like it: stops from where people go to the same places have
+  much in common, so a matrix of moves is nearly one of low rank, and its largest singular vectors
+  have less noise than its cells. Cells are divided by the roots of what leaves and comes (as in
+  correspondence analysis), so that a few busy stops are not all that is seen.
 
-with the p, q ≥ 0 that come nearest to the noisy counts of all moves that both make small: two
-numbers from thousands of cells. From there on all is as in `synthesis.earlier`, with m for y: x
-moves towards m by v/(v + t²) of the way, where t² is what x − m varies by beyond its noise. So it
-leans on the earlier release, which knew the one before it, as far as that is nearer to the new
-noisy counts than the model without it; and the expected squared error, v·t²/(v + t²), is below
-that of the noisy count, v, and below that of the guess, t². Where counts would fall below zero, the
-others of their size are lowered until they sum to what they did.
+The guess m is their sum with the factors ≥ 0 that come nearest to the noisy counts of all moves
+that are guessed to be small: a handful of numbers from thousands of cells. From there on all is as
+in `synthesis.earlier`, with m for y: x moves towards m by v/(v + t²) of the way, where t² is what
+x − m varies by beyond its noise. So it leans on the earlier release, which knew the one before it,
+as far as that is nearer to the new noisy counts than the model without it; and the expected squared
+error, v·t²/(v + t²), is below that of the noisy count, v, and below that of the guess, t². Where
+counts would fall below zero, the others of their size are lowered until they sum to what they did.
 
 Without an earlier release such moves follow the model alone (`synthesis.movement_model`).
 """
@@ -29,7 +34,8 @@ from pathveil.statistics.noisy_table import NoisyTable
 Floats = NDArray[np.float64]
 SMALL = 3.0  # deviations: about where a threshold stands, so that larger ones are listed anyway
 SMALLEST = 1.0 / 256  # scales: most moves are far below the noise, and their sizes differ
-ALIKE = 1e-9  # two guesses that are proportional to one another are one
+RANKS = (16, 64)  # of guesses by what is alike; any of this size would do: factors choose
+ROUNDS = 1000  # of looking for the factors, one at a time; the guesses are a handful
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,17 +58,23 @@ class RareMoves:
         table, before = seen.whole[MOVES], float(earlier.paths.weights.sum())
         return cls(table, earlier.counted(MOVES, table, seen) * (total / max(before, 1.0)))
 
+    def _guesses(self, model: Floats) -> list[Floats]:
+        """What the model, and what the earlier release says, in several ways."""
+        stops = round(len(model) ** 0.5)
+        there = self.guess.reshape(stops, stops)
+        ways = [there.T, *alike(there), *alike(there + there.T)]
+        return [model, self.guess, *(way.ravel() for way in ways)]
+
     def estimates(self, model: Floats) -> Floats:
         """How many make each move, listed or not.
 
         Args:
             model: in proportion to how many make each by the model; 0 where nobody can.
         """
-        table, guess = self.table, self.guess
-        small = np.maximum(model, guess) < SMALL * table.noise.deviation
-        counts = table.counts.astype(np.float64)
-        of_model, of_guess = _nearest(counts[small], model[small], guess[small])
-        expected = of_model * model + of_guess * guess
+        table, counts = self.table, self.table.counts.astype(np.float64)
+        guesses = np.stack([np.where(model > 0, one, 0.0) for one in self._guesses(model)])
+        small = np.maximum(model, self.guess) < SMALL * table.noise.deviation
+        expected = nearest(counts[small], guesses[:, small]) @ guesses
         groups, variance = of_one_size(expected, table.scale, SMALLEST), table.noise.deviation**2
         weight = variance / (variance + squared_errors(table, expected, SMALLEST))
         value = np.where(model > 0, counts + weight * (expected - counts), 0.0)
@@ -72,17 +84,37 @@ class RareMoves:
         return value
 
 
-def _nearest(counts: Floats, model: Floats, guess: Floats) -> tuple[float, float]:
-    """The p, q ≥ 0 for which p·model + q·guess is nearest to the counts."""
-    aa, ab, bb = float(model @ model), float(model @ guess), float(guess @ guess)
-    a, b = float(model @ counts), float(guess @ counts)
-    alone = [(max(a / aa, 0.0) if aa > 0 else 0.0, 0.0), (0.0, max(b / bb, 0.0) if bb > 0 else 0.0)]
-    determinant = aa * bb - ab * ab
-    if determinant > ALIKE * aa * bb:
-        p, q = (a * bb - b * ab) / determinant, (b * aa - a * ab) / determinant
-        if p >= 0 and q >= 0:
-            return p, q
-    return min(alone, key=lambda pq: float(((counts - pq[0] * model - pq[1] * guess) ** 2).sum()))
+def alike(moves: Floats) -> list[Floats]:
+    """The matrix of moves by its largest singular vectors: what it is without its single cells."""
+    size = np.sqrt(np.outer(_at_least_one(moves.sum(axis=1)), _at_least_one(moves.sum(axis=0))))
+    left, strength, right = np.linalg.svd(moves / size)
+    ranks = [rank for rank in RANKS if 2 * rank < len(strength)]
+    return [
+        np.maximum(left[:, :rank] * strength[:rank] @ right[:rank], 0.0) * size for rank in ranks
+    ]
+
+
+def _at_least_one(sums: Floats) -> Floats:
+    return np.maximum(sums, 1.0)
+
+
+def nearest(counts: Floats, guesses: Floats) -> Floats:
+    """The factors ≥ 0, one for each row of guesses, whose sum with them is nearest to the counts.
+
+    One factor at a time is set to the best there is given the others, again and again: the sum of
+    squares falls with each, and is convex.
+    """
+    size = np.sqrt((guesses**2).sum(axis=1))
+    there = size > 0
+    used = guesses[there] / size[there, None]
+    products, aims = used @ used.T, used @ counts
+    factors = np.zeros(len(used))
+    for _ in range(ROUNDS):
+        for one in range(len(used)):
+            factors[one] = max(0.0, factors[one] + aims[one] - products[one] @ factors)
+    found: Floats = np.zeros(len(guesses))
+    found[there] = factors / size[there]
+    return found
 
 
 def _lowered(values: Floats) -> Floats:

@@ -29,13 +29,15 @@ from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.methods.calibrated.synthesis.unnamed import Unnamed, name_all
 from pathveil.progress_reports import report_progress
 from pathveil.statistics.constants import CALIBRATED_TOTAL, SHRINKING
-from pathveil.statistics.measurement_plan import MeasurementPlan
+from pathveil.statistics.measurement_plan import SHARES, TIME_SHARES, Line, MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.total import TOTAL
 
 # Noise alone can ask for any number of trajectories, and so can a city. Beyond these bounds (about
 # a gigabyte) each synthetic trajectory stands for several, so memory does not grow with |D|.
 MOST_ROWS, MOST_VISITS = 1 << 22, 1 << 25
+# Up to so many are made whatever the tables say; more only if these tell more of them apart.
+ALWAYS_MADE = 1 << 20
 MANY_ROWS = 1 << 21
 
 
@@ -122,9 +124,28 @@ def _made(
     model = fit(aims, Destinations.of(known, plan, near, rare), work, plan, draw)
     report_progress(1, 5)
 
-    rows = min(known.total, MOST_ROWS, MOST_VISITS / aims.mean_length)
+    rows = _rows_to_make(known.total, plan[TOTAL], is_timed=scope.slots > 0)
+    rows = min(rows, MOST_VISITS / aims.mean_length)
     _tidy(rows)
     return with_missing_trips(complete(work, model, rows, draw), known, draw)
+
+
+def _rows_to_make(total: float, counted: Line, *, is_timed: bool) -> float:
+    """How many synthetic trajectories there are.
+
+    As many as people make, but above a million no more than |D|·ε: tables that say as much, of more
+    people with less ε, are then made into as many rows and take as much memory. ε is told by the
+    noise on their number, whose scale for one trajectory a unit is 1/(share·ε), so that there is
+    one for a budget in ρ, too. All of it is noisy or public.
+
+    Args:
+        total: the noisy number of trajectories.
+        counted: how they were counted.
+        is_timed: whether some of the budget tells when, as much as usual, about.
+    """
+    share = SHARES[TOTAL] * (1 - sum(TIME_SHARES.values()) if is_timed else 1)
+    told = total * counted.contribution * sqrt(2.0) / (counted.deviation * float(share))
+    return min(total, max(told, ALWAYS_MADE), MOST_ROWS)
 
 
 def rounded_paths(
@@ -136,19 +157,17 @@ def rounded_paths(
     (`synthesis.unnamed`): somebody went somewhere, and sizes and sums stay right. Whoever hands
     over what nobody else holds needs no memory for what is done with.
     """
-    unnamed, released = weighed.unnamed, [_rounded(weighed, draw)]
-    del weighed
-    _tidy(len(released[0]))
-    if unnamed is not None:
-        return name_all(released.pop(), candidates, unnamed, draw)
-    return concatenate_paths(taken_by_blocks(released[0], released[0].weights, candidates))
-
-
-def _rounded(weighed: Weighed, draw: np.random.Generator) -> SmallPaths:
-    """Whole weights, each at least 1."""
+    unnamed, paths = weighed.unnamed, weighed.paths
     weights = rounded_weights(weighed.weights, draw.random())
-    size = int(weighed.paths.codes.max(initial=0)) + 1
-    return SmallPaths.joined(taken_by_blocks(weighed.paths, weights, np.arange(size)), size)
+    del weighed
+    _tidy(len(paths))
+    if unnamed is None:
+        return concatenate_paths(taken_by_blocks(paths, weights, candidates))
+    size = int(paths.codes.max(initial=0)) + 1
+    released = [SmallPaths.joined(taken_by_blocks(paths, weights, np.arange(size)), size)]
+    del paths, weights
+    _tidy(len(released[0]))
+    return name_all(released.pop(), candidates, unnamed, draw)
 
 
 def _tidy(rows: float) -> None:

@@ -23,6 +23,7 @@ from pathveil.methods.calibrated.synthesis.movement_model import (
     OWN,
     POPULARITY,
     RETURNING,
+    STAYING,
     WHOLE_COLUMN,
     MovementModel,
 )
@@ -84,7 +85,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
                 )
             else:
                 situation = min(distinct, DISTINCT_SO_FAR) - 1
-                chances[STAY] = actions[previous, situation, STAY] * by_location[here, RETURNING]
+                chances[STAY] = actions[previous, situation, STAY] * by_location[here, STAYING]
                 # Before the second location `before` is −1: the unnamed one, with a factor of 0.
                 chances[BACK] = actions[previous, situation, BACK] * by_location[before, RETURNING]
                 # As if all older locations drew people back like the one that does it most.

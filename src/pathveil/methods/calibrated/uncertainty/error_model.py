@@ -27,6 +27,7 @@ from pathveil.core.error_table import (
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import take_rows
 from pathveil.methods.calibrated.uncertainty.measured import (
+    Tail,
     move_draws,
     pair_draws,
     residual_draws,
@@ -114,11 +115,13 @@ def with_measured(
     """What the tables tell that count the same, where no questions tell it or they tell more."""
     measurements, plan = evidence.measurements, evidence.plan
     trips = trip_residuals(measurements, released)
-    if trips is not None:
+    for locations, of_kind in enumerate(trips or (), start=1):
+        if not len(of_kind.released):
+            continue
         noise = simulated(measurements[TRIPS].noise, CONJUNCTION_DRAWS, draw)
-        draws = residual_draws(trips, noise, draw)
-        measured = TableRows.of(2, draws, kind=TRIP, is_asked=True, tail=CHOSEN_TAIL)
-        asked = trips.released[trips.released > 0].astype(np.int64)
+        draws = residual_draws(of_kind, noise, draw, Tail.of(measurements[TRIPS]))
+        measured = TableRows.of(locations, draws, kind=TRIP, is_asked=True, tail=CHOSEN_TAIL)
+        asked = of_kind.released[of_kind.released > 0].astype(np.int64)
         parts = _shorter(parts, measured, asked)
     for kind, draws in (
         (MOVE, move_draws(measurements, plan, released, draw)),

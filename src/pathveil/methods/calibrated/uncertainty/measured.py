@@ -21,7 +21,14 @@ from numpy.typing import NDArray
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.uncertainty.popularity_prior import simulated
 from pathveil.methods.calibrated.uncertainty.table_rows import HALF_DECADES
-from pathveil.statistics.constants import CONJUNCTION_DRAWS, ENOUGH_MOVES, MOST_COUNTED_PAIRS
+from pathveil.statistics.constants import (
+    CONJUNCTION_DRAWS,
+    ENOUGH_MOVES,
+    MOST_COUNTED_PAIRS,
+    OFFERED_ERRORS,
+    STANDS_OUT,
+    STEEPNESS,
+)
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.moves import MOVES
@@ -48,8 +55,23 @@ class Residuals(NamedTuple):
     least: NDArray[np.float64]
     most: NDArray[np.float64]
 
+    def at(self, cells: NDArray[np.bool_]) -> "Residuals":
+        """Of some cells."""
+        return Residuals(*(column[cells] for column in self))
 
-def trip_residuals(measurements: Measurements, released: Paths) -> Residuals | None:
+
+class TripResiduals(NamedTuple):
+    """Of trips that end where they began, and of all others: two kinds of answers.
+
+    Who stays is mostly counted well, and who goes elsewhere may be made up: together, the many of
+    the one kind would hide the few of the other.
+    """
+
+    round_trips: Residuals
+    others: Residuals
+
+
+def trip_residuals(measurements: Measurements, released: Paths) -> TripResiduals | None:
     """Of every trip that is released or listed; None if the table of trips does not tell any.
 
     It does if it was counted as it is (not clipped, and scaled again). Trips from or to a location
@@ -69,18 +91,79 @@ def trip_residuals(measurements: Measurements, released: Paths) -> Residuals | N
     if table.threshold is None:
         counts = np.bincount(cell, weights, table.cells).astype(np.float64)
         left = table.counts - counts
-        return Residuals(counts, left, left)
+        return _by_ends(np.arange(table.cells), Residuals(counts, left, left), scope.named)
     keys, at = np.unique(np.concatenate((cell, table.keys)), return_inverse=True)
     counts = np.bincount(at[: len(cell)], weights, len(keys)).astype(np.float64)
     noisy = np.full((2, len(keys)), [[0.0], [float(table.threshold)]])
     noisy[:, np.searchsorted(keys, table.keys)] = table.counts
     # A trip that is neither released nor listed may be as frequent as the threshold lets it be.
     least, most = np.append(noisy - counts, [[0.0], [float(table.threshold)]], axis=1)
-    return Residuals(np.append(counts, 0.0), least, most)
+    # The cell that stands for these leads from the first candidate to the second.
+    return _by_ends(np.append(keys, 1), Residuals(np.append(counts, 0.0), least, most), scope.named)
+
+
+def _by_ends(keys: NDArray[np.integer], found: Residuals, named: int) -> TripResiduals:
+    first, last = np.divmod(keys, max(named, 1))
+    return TripResiduals(found.at(first == last), found.at(first != last))
+
+
+class Tail(NamedTuple):
+    """How many cells have how large true counts: f(T) ∝ T^−(a + 1) from some count on, none below.
+
+    Most cells of a table of two locations are small and few are large. So of two cells whose noisy
+    counts stand at the top of a list the noise has made more too large than too small: Bayes' rule
+    with this prior says by how much. a is told by the cells that stand out of the noise (Hill), and
+    where the counts begin by all cells having to be somewhere.
+
+    Attributes:
+        steepness: a.
+        least: the smallest count.
+    """
+
+    steepness: float
+    least: float
+
+    @classmethod
+    def of(cls, table: NoisyTable) -> "Tail":
+        """Of the counts of a table."""
+        from_here = float(table.threshold or STANDS_OUT * table.noise.deviation)
+        out = table.counts[table.counts >= from_here].astype(np.float64)
+        if len(out) < ENOUGH_MOVES:
+            return cls(0.0, 0.0)  # nothing tells: all counts are alike
+        steepness = len(out) / float(np.log((out + 1.0) / from_here).sum())
+        steepness = min(max(steepness, STEEPNESS[0]), STEEPNESS[1])
+        return cls(steepness, from_here * (len(out) / table.cells) ** (1.0 / steepness))
+
+    def errors(
+        self, noisy: NDArray[np.float64], noise: NDArray[np.float64], draw: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """What true counts are more than noisy ones, an error for each of these.
+
+        Args:
+            noisy: the noisy counts.
+            noise: simulated.
+            draw: randomness.
+        """
+        if not self.steepness:
+            return noise[: len(noisy)]
+        offered = np.quantile(noise, (np.arange(OFFERED_ERRORS) + 0.5) / OFFERED_ERRORS)
+        true = noisy[:, None] + offered
+        chances = np.maximum(true, max(self.least, 1.0)) ** -(self.steepness + 1.0)
+        # None of them, where all would be less than there is: then it is as small as can be.
+        chances[(true < self.least) & (true.max(axis=1) >= self.least)[:, None]] = 0.0
+        reached = np.cumsum(chances, axis=1)
+        place = draw.random(len(noisy)) * reached[:, -1]
+        result: NDArray[np.float64] = offered[
+            np.minimum((reached < place[:, None]).sum(axis=1), OFFERED_ERRORS - 1)
+        ]
+        return result
 
 
 def residual_draws(
-    found: Residuals, noise: NDArray[np.float64], draw: np.random.Generator
+    found: Residuals,
+    noise: NDArray[np.float64],
+    draw: np.random.Generator,
+    tail: Tail | None = None,
 ) -> Draws:
     """True counts of cells by their size: at the smallest and the largest cell of each group.
 
@@ -88,6 +171,7 @@ def residual_draws(
         found: of every cell.
         noise: simulated.
         draw: randomness.
+        tail: how large the counts of the table are, if cells are picked for being large.
     """
     place = draw.permutation((np.arange(len(noise)) + 0.5) / len(noise))
     group_of = np.searchsorted(HALF_DECADES, found.released, side="right")
@@ -95,8 +179,14 @@ def residual_draws(
     for group in np.unique(group_of):
         inside = group_of == group
         either = np.concatenate((found.least[inside], found.most[inside]))
-        error = either[(place * len(either)).astype(np.int64)] + noise
+        which = (place * len(either)).astype(np.int64)
+        error = either[which] + noise
         sizes = found.released[inside]
+        if tail is not None:
+            listed = (found.least == found.most)[inside]
+            told = np.tile(listed, 2)[which]
+            noisy = (np.tile(sizes, 2) + either)[which]
+            error[told] = either[which][told] + tail.errors(noisy[told], noise, draw)
         ends = {int(sizes.min()), int(sizes.max())}
         draws.extend((end, np.maximum(np.round(end + error), 0.0)) for end in sorted(ends))
     return draws

@@ -2,18 +2,19 @@
 
 A true count T beside the released answer e of its question:
 
-    T = (e + h)·e^m·G,   G of a gamma distribution with mean 1 and variance s² = α² + β²/(e + h)
+    T = (e + h)·e^(m·s)·G,   G of a gamma distribution with mean 1 and variance s² = α² + β²/(e + h)
 
-m is the bias of answers of this kind, h what is missing of all of them (pairs that the synthesis
-does not know of are answered by 0), s how far they scatter: over-dispersed for small ones (β),
-down to a floor (α). Counts of people scatter so: much below 1 for most, far above for a few. The
-noisy table shows T with noise of known law. So every (m, h, α, β) of a grid is weighed by how
-likely it makes the noisy answers of its kind (those of other kinds have a small say, for kinds
-with few questions). Where in that distribution the true counts then lie is found by EM, noise taken
-out: it starts as everywhere alike, and what the questions say otherwise is believed. No model of
-how people move is assumed: where the synthesis is wrong, its answers are, and the questions show
-it. A kind of which too few questions stand out of the noise is not told at all: of its answers only
-a bound is known that needs no model.
+h is what is missing of all answers of this kind (pairs that the synthesis does not know of are
+answered by 0), s how far they scatter: over-dispersed for small ones (β), down to a floor (α). m is
+their bias, in units of the scatter: what makes answers err makes all of a size err alike, too, and
+large ones, of which more is measured, do both less. Counts of people scatter so: much below 1 for
+most, far above for a few. The noisy table shows T with noise of known law. So every (m, h, α, β) of
+a grid is weighed by how likely it makes the noisy answers of its kind (those of other kinds have a
+small say, for kinds with few questions). Where in that distribution the true counts then lie is
+found by EM, noise taken out: it starts as everywhere alike, and what the questions say otherwise is
+believed. No model of how people move is assumed: where the synthesis is wrong, its answers are, and
+the questions show it. A kind of which too few questions stand out of the noise is not told at all:
+of its answers only a bound is known that needs no model.
 
 What is drawn for an answer of size e is a posterior of T given that it was released as e. It holds
 for answers that were picked for being large, because it is conditional on what they were picked by.
@@ -174,7 +175,7 @@ class Validated:
         part = np.searchsorted(np.cumsum(shape), draw.random(times))
         part = np.minimum(part, _PARTS - 1)
         spread = GRID.deviations(size, which)
-        logs = GRID.biases[which] + _logs(spread, part + draw.random(times))
+        logs = _biased(GRID.biases[which], spread) + _logs(spread, part + draw.random(times))
         # What answers of one size have in common is as large as what each has by itself, and is
         # known as well as so many questions tell it.
         common = np.minimum(spread, 1.0) / np.sqrt(1.0 + _at_size(self.known[kind], size))
@@ -218,6 +219,12 @@ class _Seen:
         others = OTHERS_ERROR * np.minimum(GRID.deviations(self.small, points), 1.0)
         result: NDArray[np.float64] = (1.0 - self.kept[rows][:, None]) * others
         return result
+
+
+def _biased(biases: Any, spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logarithms by which answers are off together: no more than if they scattered by 1."""
+    result: NDArray[np.float64] = biases * np.minimum(spread, 1.0)
+    return result
 
 
 def _logs(spread: NDArray[np.float64], place: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -305,7 +312,8 @@ def _log_likelihoods(seen: _Seen, noise: Noise) -> NDArray[np.float64]:
     result = np.empty((len(seen.sizes), len(MISSING), len(BIASES), len(_DEVIATIONS)))
     for i, missing in enumerate(MISSING):
         for j, bias in enumerate(BIASES):
-            true = (seen.kept * (seen.sizes + missing))[:, None, None] * np.exp(bias + _COARSE)
+            logs = _biased(bias, _DEVIATIONS)[:, None] + _COARSE
+            true = (seen.kept * (seen.sizes + missing))[:, None, None] * np.exp(logs)
             likely = noise.weight(seen.noisy[:, None, None] - true).mean(axis=2)
             result[:, i, j] = np.log(likely + _UNLIKELY)
     return result
@@ -336,7 +344,8 @@ def _shapes(point: np.intp, kind: int, seen: _Seen, noise: Noise) -> NDArray[np.
     sizes = seen.sizes[rows]
     spread = seen.spread(np.array([point]), rows)[:, 0]
     places = np.broadcast_to(_MIDDLES * _PARTS, (len(sizes), _PARTS))
-    means = seen.kept[rows] * (sizes + GRID.missing[point]) * np.exp(GRID.biases[point])
+    biases = _biased(GRID.biases[point], spread)
+    means = seen.kept[rows] * (sizes + GRID.missing[point]) * np.exp(biases)
     true = means[:, None] * np.exp(_logs(spread[:, None], places))
     true[:, 0] /= 2.0
     likely = noise.weight(seen.noisy[rows][:, None] - true) + _UNLIKELY
