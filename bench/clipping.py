@@ -4,6 +4,7 @@
     python -m bench.clipping cabspotting --runs 3
     python -m bench.clipping mibici nycflights13 --contributions 20
     python -m bench.clipping nycflights13 --everything
+    python -m bench.clipping nycflights13 --of-everything 0.8 --contributions 5 12 30
 
 At the level of one table, with float noise and all that a plan would usually give it (45% of what
 is left of ε = 1, δ = 10⁻⁹ after the first look): the Jensen-Shannon divergence (bits) between
@@ -12,7 +13,8 @@ or what is below some deviations of the noise. "none" is without noise: what cli
 Rows "L1" are for pure ε: what a unit adds is scaled down to a norm in L1, beside "Laplace", where
 nobody is, and a trip adds as many locations as nine of ten do, and "Laplace, cap k", as the planner
 has it: a trip of more than k locations adds k of them (here each of them k/n). With --everything
-the table spends all of ε = 1, δ = 10⁻⁹, and nothing else is measured.
+the table spends all of ε = 1, δ = 10⁻⁹, and nothing else is measured; with --of-everything so much
+of it, and nothing is said of what the rest would be for.
 INTERNAL: it compares raw data with tables.
 """
 
@@ -55,10 +57,10 @@ def capped(database: TrajectoryDatabase, cap: int) -> np.ndarray:
     return np.bincount(code, np.minimum(1.0, cap / distinct[row]), minlength=size)
 
 
-def measured(name, contributions, runs, *, everything):
+def measured(name, contributions, runs, *, of_everything=None):
     """Of each kind of table: its name; without noise, noisy, and cut at some deviations."""
     draw = np.random.default_rng(0)
-    epsilon, share = (Fraction(1), 1.0) if everything else (LEFT, SHARE)
+    epsilon, share = (LEFT, SHARE) if of_everything is None else (Fraction(1), of_everything)
     rho = float(Concentrated.within(epsilon, DELTA).rho) * share
     everybody = trips(name, MOST_PER_UNIT, "sample")
     size = len(everybody.universe)
@@ -99,7 +101,7 @@ def measured(name, contributions, runs, *, everything):
 
 def best(name, runs, *, everything):
     """The least divergence that any of these tables has, with noise; chosen by the truth."""
-    found = measured(name, CONTRIBUTIONS, runs, everything=everything)
+    found = measured(name, CONTRIBUTIONS, runs, of_everything=1.0 if everything else None)
     return min((min(means), ", ".join(head[1:])) for head, (_, *means) in found)
 
 
@@ -109,13 +111,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--contributions", nargs="+", type=int, default=[*CONTRIBUTIONS])
     parser.add_argument("--everything", action="store_true", help="the table spends all of ε")
+    parser.add_argument("--of-everything", type=float, help="the table spends so much of all of ε")
     options = parser.parse_args()
     for name in options.datasets:
         line(
             ["dataset", "c", "table", "norm", "none", "noisy", *(f"{k:g} deviations" for k in CUTS)]
         )
         line(["---"] * (6 + len(CUTS)))
-        found = measured(name, options.contributions, options.runs, everything=options.everything)
+        of_everything = 1.0 if options.everything else options.of_everything
+        found = measured(name, options.contributions, options.runs, of_everything=of_everything)
         for head, means in found:
             line([*head, *(f"{one:.4f}" for one in means)])
         print(flush=True)

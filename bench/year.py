@@ -9,10 +9,16 @@ release leaning on the one before, and compares month 12 with
   all about the city, and nothing about these riders, would be as far off as that: about what chance
   put into the trips of this month nothing can be told from its noisy tables, nor from the past.
 
+``python -m bench.year --bounds`` publishes nothing. It says how near one table of transitions, and
+one of trips, could come, if it had all of the year's ρ to itself, as if nothing had changed since
+January, and if it were known how many cells have each true count: each cell is then told by Bayes'
+rule. What a model knows besides (that stops are on a line) could come nearer; no release that looks
+at cells alone could, and one that tells anything else has less of ρ.
+
 Riders keep their home and work but for some who move; stops drift in popularity, and follow the
 seasons. ``--simulator corridors`` is another city, with lines instead of free choice. How a release
 leans on the one before was made on these two. ``--simulator districts``, a city with a map, was
-kept back, and is for the final figure.
+kept back, and is for the final figure of each version: it was run twice so far.
 
 Errors are the yardsticks of `pathveil evaluate`: the Jensen-Shannon divergence of visits,
 transitions and trips (bits), and the relative error of count queries about up to three locations of
@@ -23,6 +29,7 @@ import argparse
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -30,18 +37,20 @@ import numpy as np
 import pathveil as pv
 from bench.measuring import row
 from pathveil.core.budget import Budget
+from pathveil.core.zcdp import Concentrated
 from pathveil.gate.randomness import Randomness
 from pathveil.publishing import carry_out
 from pathveil.raw.engines.request import Request
 from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.random_queries import queries_from_trajectories
-from pathveil.trials.evaluation.scores import average_relative_error, jensen_shannon
+from pathveil.trials.evaluation.scores import Histogram, average_relative_error, jensen_shannon
 
 Months = Iterator[pv.TrajectoryDatabase]
 MONTHS = 12
 NEW_LINE = 6  # months
 DELTA = "1e-9"
 QUERIES = 2_000
+SHARES = (1.0, 0.5, 0.2)  # of the year, for one table
 
 
 def commuters(riders: int, stops: int, seed: int, people: int = 0) -> Months:
@@ -189,6 +198,35 @@ def year(simulator, riders, stops, epsilon, seed, runs, folder: Path):
     return rows
 
 
+def bounds(simulator, riders, stops, epsilon, seed):
+    """The divergence (bits) of transitions and of trips, each told by one table, by its share of ρ.
+
+    The noise is for riders that change one cell by one, which is less than transitions need.
+    """
+    *_, database = SIMULATORS[simulator](riders, stops, seed)
+    rho = float(Concentrated.within(Fraction(epsilon), Fraction(DELTA)).rho)
+    draw, raw, cells = np.random.default_rng(seed), Figures(database), len(database.universe) ** 2
+    keys = np.arange(cells)
+    for share in SHARES:
+        deviation, figures = (2.0 * share * rho) ** -0.5, []
+        for counts in (raw.transitions.counts, raw.trips.counts):
+            true = np.zeros(cells)
+            true[: len(counts)] = counts  # which cell is which does not matter here
+            noisy = np.array_split(true + draw.normal(0.0, deviation, cells), 64)
+            found = np.concatenate([_told(some, true, deviation) for some in noisy])
+            both = (Histogram(keys, np.rint(1000 * one).astype(np.int64)) for one in (true, found))
+            figures.append(jensen_shannon(*both))
+        yield f"one table with {share:.0%} of the year's ρ", *figures
+
+
+def _told(noisy, true, deviation):
+    """The mean of each count given its noisy one; the true counts are known but for their order."""
+    values, cells = np.unique(true, return_counts=True)
+    log = np.log(cells) - (noisy[:, None] - values) ** 2 / (2.0 * deviation**2)
+    chance = np.exp(log - log.max(axis=1, keepdims=True))
+    return chance @ values / chance.sum(axis=1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--riders", type=int, default=100_000)
@@ -197,7 +235,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--runs", type=int, default=3, help="of month 12, of each kind")
     parser.add_argument("--simulator", choices=SIMULATORS, default="commuters")
+    parser.add_argument("--bounds", action="store_true", help="what one table could tell")
     given = parser.parse_args()
+    if given.bounds:
+        city = given.simulator, given.riders, given.stops, given.epsilon, given.seed
+        row("", "transitions", "trips")
+        for name, *figures in bounds(*city):
+            row(name, *(f"{figure:.4f}" for figure in figures))
+        return
     with tempfile.TemporaryDirectory() as folder:
         rows = year(
             given.simulator,
