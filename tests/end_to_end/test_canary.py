@@ -5,6 +5,7 @@ too, and every byte of their output, of their files (Parquet is decoded first) a
 temporary and home folders is searched for it.
 """
 
+import sys
 import traceback
 
 import pandas as pd
@@ -340,6 +341,19 @@ def test_a_bug_of_ours_does_not_show_the_data(silent, monkeypatch, kind):
     monkeypatch.setattr(engine, "read", broken)
     result = silent(*publish("raw/taps.csv"), codes=[70])
     assert kind.__name__ in result.err
+
+
+def test_a_library_that_panics_for_want_of_memory_prints_no_traceback(silent, monkeypatch):
+    """As PyO3 does where an object can't be made: the error is printed, and it panics."""
+
+    def broken(*_arguments, **_options):
+        sys.excepthook(MemoryError, MemoryError(RECORD), None)  # all that PyErr_Print does
+        raise PanicException(RECORD)
+
+    monkeypatch.setattr(engine, "read", broken)
+    result = silent(*publish("raw/taps.csv"), codes=[2])
+    assert "Out of memory" in result.err
+    assert "Traceback" not in result.err
 
 
 # Python

@@ -7,7 +7,7 @@ import resource
 import sys
 from typing import Any
 
-from pathveil.cli import aftermath, guide, stopping, streams, verbosity
+from pathveil.cli import aftermath, guide, panics, stopping, streams, verbosity
 from pathveil.cli.stopping import Stopped
 from pathveil.errors import PathveilError
 
@@ -49,8 +49,10 @@ def run(arguments: list[str]) -> int:
     try:
         try:
             stopping.begin()
+            panics.begin()
             code = _answer(arguments)
         finally:
+            panics.end()
             number = stopping.end()
     except Stopped:
         number = stopping.end() or number
@@ -81,10 +83,10 @@ def _answer(arguments: list[str]) -> int:
         reason = os.strerror(error.errno) if error.errno else "input or output failed"
         message = f"The operating system refused: {reason}. {aftermath.left_behind()}"
         return _fail(message, UNUSABLE)
-    except MemoryError:
-        return _fail(f"Out of memory. {aftermath.left_behind()}", UNUSABLE)
     except BaseException as error:  # noqa: BLE001  (the last line of defence against a traceback)
         # A library in Rust that panics raises what is no Exception.
+        if isinstance(error, MemoryError) or panics.lacked_memory():
+            return _fail(f"Out of memory. {aftermath.left_behind()}", UNUSABLE)
         return _fail(_bug(error), BUG)
     return code
 
