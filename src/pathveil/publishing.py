@@ -71,6 +71,7 @@ def publish(
     engine: str = AUTO,
     memory: str = DEFAULT_MEMORY,
     spill: str | os.PathLike[str] | None = None,
+    master: str | None = None,
     about: About | Mapping[str, object] | str | os.PathLike[str] | None = None,
     background: str | os.PathLike[str] | None = None,
     previous: str | os.PathLike[str] | None = None,
@@ -117,6 +118,8 @@ def publish(
             (`raw.engines.engine`). All of them do everything, and give the same release.
         memory: about how much memory "duckdb" may use.
         spill: an existing folder for its temporary files.
+        master: the Spark cluster that counts what is not a DataFrame: "spark://host:7077",
+            "local[2]". One of its workers reads what Spark itself does not.
         about: what you say of the release, and what becomes public with it: its ``title``,
             ``publisher``, ``licence``, ``contact``, ``period`` and ``city``, as a
             `pathveil.About`, a dictionary or a TOML file.
@@ -155,6 +158,7 @@ def publish(
         engine=engine,
         memory=memory,
         spill=spill,
+        master=master,
         about=about,
         background=background,
         accept=accept,

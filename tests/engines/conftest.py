@@ -11,6 +11,7 @@ from pathveil.raw.engines.batch_counter import BatchPrefixes
 from pathveil.raw.engines.duckdb_counter import DuckDbCounter
 from pathveil.raw.engines.memory_counter import MemoryCounter
 from pathveil.raw.engines.spark_counter import SparkCounter
+from pathveil.raw.engines.spark_rows import TableRows
 from pathveil.raw.reading_plan import Reading, ReadingPlan
 from pathveil.raw.sources.opening import open_source
 from pathveil.raw.sources.spark_table import SparkTable
@@ -51,7 +52,7 @@ def in_duckdb(database, height=LONGEST):
 def in_spark(session, database, height=LONGEST):
     table = SparkTable(session.createDataFrame(list_table(database)).repartition(3))
     plan = ReadingPlan.of(table, database.universe, reading_of(database))
-    with SparkCounter(table, plan, height) as counter:
+    with SparkCounter(TableRows(table), plan, height) as counter:
         yield BatchPrefixes(counter)
 
 

@@ -43,8 +43,8 @@ Master: TypeAlias = Annotated[
     typer.Option(
         metavar="URL",
         help="With spark: the cluster, such as spark://host:7077, or local[2] for this machine. "
-        "INPUT is then a place that its workers can read: Parquet, or delta:…, iceberg:…, orc:…, "
-        "table:NAME; not CSV, not a database. Visits need an order or a time column.",
+        "All workers read Parquet, orc:…, table:NAME and, if that Spark is set up for them, "
+        "delta:… and iceberg:…; one of them reads any other INPUT.",
         rich_help_panel=_ENGINE,
     ),
 ]
@@ -58,17 +58,3 @@ class EngineOptions:
     memory: Memory = "2GB"
     spill: Spill = None
     master: Master = None
-
-
-def check_cluster_request(query: str | None, table: str | None, snapshot: str | None) -> None:
-    """Refuse what is for databases only, or for tables that are read without a cluster.
-
-    Raises:
-        ParameterError: if there is a query, a table or a snapshot.
-    """
-    from pathveil.errors import ParameterError
-    from pathveil.raw.sources.lake_tables import refuse_snapshot
-
-    refuse_snapshot(snapshot)
-    if query is not None or table is not None:
-        raise ParameterError("With --master the input names the table: table:NAME.")

@@ -29,6 +29,7 @@ from pathveil.progress_reports import portion, report_progress, reporting_here
 from pathveil.raw.bounding import BoundedTrajectories, join
 from pathveil.raw.engines.batch_counter import BatchCounter
 from pathveil.raw.engines.batches import MOST_VISITS, Block, SortedSums, packed
+from pathveil.raw.engines.dropped import Dropped
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
 from pathveil.raw.engines.protocol import Cells, Tables
 from pathveil.raw.engines.run_files import RunFiles, sealed, sealed_pieces, take_units, unsealed
@@ -71,17 +72,6 @@ _FAILED: Final = (
     "DuckDB could not count the trajectories; is there room in the spill folder? Name another with "
     "--spill (spill=…)."
 )
-
-
-class Dropped:
-    """What the encoder dropped, exact numbers: for the curator's terminal only."""
-
-    def __init__(self) -> None:
-        self.rows = self.malformed = self.unordered = self.outside = 0
-        self.over_the_cap = self.repeats = self.past_the_grid = self.merged_forms = 0
-
-    def __repr__(self) -> str:
-        return "Dropped(<private>)"
 
 
 class DuckDbCounter(BatchCounter):
@@ -186,10 +176,7 @@ class DuckDbCounter(BatchCounter):
             return encoded, write_runs(encoded, form)
 
         for piece, runs in in_threads(read, plan.pieces(source)):
-            self.dropped.rows += piece.rows
-            self.dropped.malformed += piece.malformed
-            self.dropped.unordered += piece.unordered
-            self.dropped.outside += piece.outside
+            self.dropped.read(piece)
             files.add(runs)
         files.flush()
         return files
@@ -213,10 +200,7 @@ class DuckDbCounter(BatchCounter):
         with self._batches.open("wb") as sink:
             small: list[BoundedTrajectories] = []
             for bounded in in_threads(bound, files.paths(), most=_BOUNDED_AT_ONCE):
-                self.dropped.over_the_cap += bounded.over_the_cap
-                self.dropped.repeats += bounded.repeats
-                self.dropped.past_the_grid += bounded.past_the_grid
-                self.dropped.merged_forms += bounded.merged_forms
+                self.dropped.bound(bounded)
                 small.append(bounded)
                 if sum(len(part.codes) for part in small) >= MOST_VISITS:
                     sink.writelines(map(sealed, packed(join(small), self.height)))

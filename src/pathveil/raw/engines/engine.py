@@ -19,9 +19,9 @@ from pathveil.raw.engines.batch_counter import BatchCounter
 from pathveil.raw.engines.memory_counter import MemoryTables
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
 from pathveil.raw.engines.protocol import TableCounter
-from pathveil.raw.reading import ReadingReport, Report, read
+from pathveil.raw.reading import Report, read
 from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe
-from pathveil.raw.sources.databases.addresses import named_database
+from pathveil.raw.sources.databases.addresses import named_database, refuse_query
 from pathveil.raw.sources.lake_tables import named_table, refuse_snapshot
 from pathveil.raw.sources.object_store import StoredFiles, is_stored
 from pathveil.raw.sources.opening import Opened, open_source, parquet_files, refuse_encoding
@@ -30,7 +30,7 @@ from pathveil.raw.sources.spark_table import SparkTable, is_spark_frame
 from pathveil.universe.universe import Universe
 
 if TYPE_CHECKING:
-    from pathveil.raw.engines.duckdb_counter import Dropped
+    from pathveil.raw.engines.spark_rows import SparkRows
 
 AUTO, MEMORY, DUCKDB, SPARK = "auto", "memory", "duckdb", "spark"
 ENGINES: Final = (AUTO, MEMORY, DUCKDB, SPARK)
@@ -98,14 +98,14 @@ class Engine:
         elif name == SPARK:
             raise ParameterError(
                 "The engine 'spark' needs a cluster: --master spark://host:7077 (or local[2]); in "
-                "Python give a Spark DataFrame."
+                "Python master=…, or a Spark DataFrame."
             )
         elif name == AUTO:
             name = DUCKDB if _is_large(source) and _has_duckdb() else MEMORY
         if name == SPARK and master is not None:
             from pathveil.raw.engines.spark_session import check_cluster
 
-            check_cluster(master, source)
+            check_cluster(master)
         if name == DUCKDB and not _has_duckdb():
             raise ParameterError("The engine 'duckdb' needs DuckDB: install pathveil[duckdb].")
         if name != MEMORY:
@@ -145,12 +145,12 @@ class Engine:
         """Read a source, and forget it when the block ends, well or not.
 
         Args:
-            source: trajectories that are read already; or as for `read_trajectories`; for Spark a
-                DataFrame, or with a master the address of a table (`spark_session.read_table`).
+            source: trajectories that are read already; or as for `read_trajectories`; for Spark
+                also a DataFrame, or the address of a table (`spark_session.read_table`).
             universe: the public universe, or "discover".
             height: after how many visits trajectories may be cut; None if all are looked at.
             reading: how it is read; None if it is read already.
-            report: called with what was dropped. Spark does not tell.
+            report: called with what was dropped.
             inspect: whether to find out more to report, in a rehearsal.
         """
         if isinstance(source, TrajectoryDatabase | BatchCounter):
@@ -165,7 +165,7 @@ class Engine:
         counting = (
             self._duckdb(source, universe, height, reading, report, inspect=inspect)
             if self.name == DUCKDB
-            else self._spark(source, universe, height, reading)
+            else self._spark(source, universe, height, reading, report)
         )
         with counting as counter:
             yield counter
@@ -179,12 +179,13 @@ class Engine:
         Returns:
             The source to read.
         """
-        if is_read(source) or (self.name == SPARK and not is_spark_frame(source)):
+        if is_read(source):
             return source
         check_universe(universe)
-        if is_spark_frame(source):
-            refuse_encoding(reading.encoding)
-            refuse_snapshot(reading.snapshot)
+        if self._spark_reads(source, reading):
+            _refuse_for_tables(reading)
+            if not is_spark_frame(source):
+                return source
             opened: Source = SparkTable(source)
         else:
             opened = _open(source, reading)
@@ -210,23 +211,58 @@ class Engine:
         plan = plan.inspected() if inspect else plan
         with DuckDbCounter(opened, plan, height, memory=self.memory, spill=self.spill) as counter:
             if report is not None:
-                report(_as_report(counter.dropped, plan))
+                report(counter.dropped.as_report(plan))
             yield counter
 
     @contextmanager
     def _spark(
-        self, source: Any, universe: Universe | str, height: int | None, reading: Reading
+        self,
+        source: Any,
+        universe: Universe | str,
+        height: int | None,
+        reading: Reading,
+        report: Report | None,
     ) -> Iterator[BatchCounter]:
         from pathveil.raw.engines.spark_counter import SparkCounter
-        from pathveil.raw.engines.spark_session import opened_table
+        from pathveil.raw.engines.spark_session import opened_session
 
-        refuse_encoding(reading.encoding)
-        refuse_snapshot(reading.snapshot)
-        with opened_table(source, self.master, self.spill) as frame:
-            table = SparkTable(frame)
-            plan = ReadingPlan.of(table, universe, reading)
-            with SparkCounter(table, plan, height) as counter:
+        with opened_session(source, self.master, self.spill) as session:
+            rows = self._spark_rows(session, source, reading)
+            plan = ReadingPlan.of(rows.source, universe, reading)
+            tells = report is not None
+            with SparkCounter(rows, plan, height, tells_forms=tells) as counter:
+                if report is not None:
+                    report(counter.dropped().as_report(plan))
                 yield counter
+
+    def _spark_reads(self, source: Any, reading: Reading) -> bool:
+        """Whether Spark's own readers read it."""
+        if self.name != SPARK:
+            return False
+        from pathveil.raw.engines.spark_session import spark_reads
+
+        return spark_reads(source, reading)
+
+    def _spark_rows(self, session: Any, source: Any, reading: Reading) -> "SparkRows":
+        from pathveil.raw.engines.spark_rows import AddressRows, HeldRows, TableRows
+        from pathveil.raw.engines.spark_session import read_table
+
+        if self._spark_reads(source, reading):
+            _refuse_for_tables(reading)
+            frame = source if is_spark_frame(source) else read_table(session, source)
+            if frame is not None:
+                return TableRows(SparkTable(frame))
+        opened = _open(source, reading)
+        if not isinstance(source, str | os.PathLike):
+            return HeldRows(session, opened)
+        return AddressRows(session, opened, os.fspath(source), reading.whereabouts)
+
+
+def _refuse_for_tables(reading: Reading) -> None:
+    """Refuse what says how something else than a table of Spark's is read."""
+    refuse_encoding(reading.encoding)
+    refuse_query(reading.query, reading.table)
+    refuse_snapshot(reading.snapshot)
 
 
 def _open(source: Any, reading: Reading) -> Source:
@@ -260,21 +296,6 @@ def _check_spill(name: str, folder: Path | None, source: Any) -> None:
         check_spill_folder(folder)
     if name == DUCKDB:
         check_room(folder, _weight(source, _SPILLED_PER_BYTE))
-
-
-def _as_report(dropped: "Dropped", plan: ReadingPlan) -> ReadingReport:
-    return ReadingReport(
-        columns=plan.columns,
-        rows=dropped.rows,
-        malformed_rows=dropped.malformed,
-        visits_outside_universe=dropped.outside,
-        trajectories_over_the_cap=dropped.over_the_cap,
-        repeats_collapsed=dropped.repeats,
-        visits_past_the_grid=dropped.past_the_grid,
-        unreadable_orders=dropped.unordered,
-        unit_forms_merged=dropped.merged_forms,
-        findings=None if plan.inspection is None else plan.inspection.findings(),
-    )
 
 
 def _is_large(source: Any) -> bool:

@@ -1,7 +1,7 @@
 """The distributed engine: Apache Spark 4, through DataFrames and SQL.
 
-Workers code the rows of a DataFrame (`steps`, in Python beside each executor, so pathveil must be
-installed there), Spark shuffles them by unit and sorts each partition, and workers bound the units
+Workers code the rows (`spark_rows`, in Python beside each executor, so pathveil must be installed
+there), Spark shuffles them by unit and sorts each partition, and workers bound the units
 of a partition (`steps` again) into batches of trajectories, which they keep. A pass counts batch by
 batch, in Python beside each executor (`batches`), and Spark adds up. Only the counts of tables come
 to the driver, sorted and in blocks of bounded size; no row ever does. If the universe is yet to be
@@ -11,7 +11,7 @@ What a lost worker held is computed again from the source: every step is a funct
 is given, with ties broken by their contents.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -21,58 +21,57 @@ import numpy as np
 from pathveil.errors import InputError
 from pathveil.raw.engines.batch_counter import BatchCounter
 from pathveil.raw.engines.batches import Block, SortedSums, View, packed
+from pathveil.raw.engines.dropped import Dropped
 from pathveil.raw.engines.protocol import Cells, Tables
+from pathveil.raw.engines.spark_rows import TOLD, SparkRows, untold
 from pathveil.raw.engines.spark_session import ask_spark, tell_spark
 from pathveil.raw.engines.sums import MergedSums, SmallSums
-from pathveil.raw.engines.visit_runs import (
-    RunForm,
-    as_binary,
-    complete_units,
-    read_runs,
-    write_runs,
-)
-from pathveil.raw.observed import ObservedUniverse, labels_of
+from pathveil.raw.engines.visit_runs import RunForm, complete_units, read_runs
+from pathveil.raw.observed import ObservedUniverse
 from pathveil.raw.reading_plan import ReadingPlan
-from pathveil.raw.sources.arrow_table import table_pieces
 from pathveil.raw.sources.columns import Columns
-from pathveil.raw.sources.raw_rows import attempt
-from pathveil.raw.sources.spark_table import SparkTable
 from pathveil.raw.steps import VisitSteps
 
-_TYPES: Final = {"binary": "binary", "int64": "bigint", "int32": "int"}
 _FETCHED_AT_ONCE: Final = 1 << 17  # counts, of 24 bytes
 _SUMMED_AT_ONCE: Final = 1 << 20  # cells of a table that a worker sums in an array
 _HELD_AT_ONCE: Final = 1 << 22  # cells of larger tables that a worker holds, in sums of 16 bytes
 _ORDER: Final = ("number", "cell")
-_UNREADABLE: Final = "The rows of the table can't be read."
 
 
 class SparkCounter(BatchCounter):
-    """Counts a Spark DataFrame. Satisfies `TableCounter`; close it, or use it in a ``with``.
+    """Counts rows on a cluster. Satisfies `TableCounter`; close it, or use it in a ``with``.
 
     Args:
-        source: the DataFrame.
-        plan: how its rows are read.
+        rows: where the rows come from.
+        plan: how they are read.
         height: after how many visits trajectories are cut, if nothing looks further; else None.
+        tells_forms: whether it is to be told in how many forms units are written.
 
     Raises:
         ParameterError: if the order of the rows would decide: a DataFrame has none.
         InputError: if a column's type can't be read.
     """
 
-    def __init__(self, source: SparkTable, plan: ReadingPlan, height: int | None) -> None:
+    def __init__(
+        self,
+        rows: SparkRows,
+        plan: ReadingPlan,
+        height: int | None,
+        *,
+        tells_forms: bool = False,
+    ) -> None:
         super().__init__(plan, height)
-        source.check(plan.columns)
-        form = RunForm.of(source, plan)
-        self._session = source.frame.sparkSession
+        rows.source.check(plan.columns)
+        form = RunForm.of(rows.source, plan, has_forms=tells_forms, is_numbered=rows.is_ordered)
+        self._session = rows.session
         self._kept: Any = None
         universe = plan.universe
         if isinstance(universe, str):
-            labels = ask_spark(self._session, lambda: _labels(source.frame, plan.columns))
+            labels = ask_spark(self._session, lambda: rows.labels(plan.columns))
             universe = ObservedUniverse(labels)
         self._over(universe)
         steps = VisitSteps.of(replace(plan, universe=universe))
-        ask_spark(self._session, lambda: self._prepare(source.frame, plan.columns, steps, form))
+        ask_spark(self._session, lambda: self._prepare(rows, plan.columns, steps, form))
 
     @property
     def engine(self) -> str:
@@ -85,9 +84,16 @@ class SparkCounter(BatchCounter):
         if kept is not None:
             tell_spark(kept.unpersist)  # a session that is gone has forgotten them already
 
-    def _prepare(self, frame: Any, columns: Columns, steps: VisitSteps, form: RunForm) -> None:
+    def dropped(self) -> Dropped:
+        """What was dropped. Has the batches made, if they are not yet."""
+        found = Dropped()
+        told = self._kept.where(f"{TOLD} IS NOT NULL").select(TOLD)
+        for row in ask_spark(self._session, told.collect):
+            found.add(bytes(row[0]))
+        return found
+
+    def _prepare(self, rows: SparkRows, columns: Columns, steps: VisitSteps, form: RunForm) -> None:
         """Say how the batches of trajectories are made; Spark makes them for the first pass."""
-        encode = _Encode(columns, steps, form)
         bound = _Bound(steps, form, len(self.universe), self.height)
         # A number of partitions of our own: Spark may then neither merge nor split them, and to
         # split one would be to take a unit for two.
@@ -95,11 +101,10 @@ class SparkCounter(BatchCounter):
         from pyspark import StorageLevel
 
         trajectories = (
-            _selected(frame, columns)
-            .mapInArrow(encode, _as_spark(form.schema))
+            rows.runs(columns, steps, form)
             .repartition(partitions, "unit")
             .sortWithinPartitions(*form.sort_keys)
-            .mapInArrow(bound, "batch binary")
+            .mapInArrow(bound, f"batch binary, {TOLD} binary")
         )
         # On disk, where every pass reads them batch by batch. What Spark keeps in memory too it
         # takes from a worker's heap: 50 million trajectories left too little of 2 GB to count in.
@@ -148,17 +153,6 @@ class SparkCounter(BatchCounter):
         )
 
 
-def _selected(frame: Any, columns: Columns) -> Any:
-    return frame.select(*(f"`{name.replace('`', '``')}`" for name in columns.used))
-
-
-def _labels(frame: Any, columns: Columns) -> list[str]:
-    """All labels that occur, in the order of their bytes: private, for discovery only."""
-    found = _selected(frame, columns).mapInArrow(_Labels(columns), "label binary").distinct()
-    labels = sorted(bytes(row.label) for row in found.collect())
-    return [label.decode("utf-8") for label in labels]
-
-
 def _in_order(counts: Any, ranges: int) -> Any:
     """Counts in their order as packed blocks: part, number in the part, block.
 
@@ -178,27 +172,6 @@ def _in_order(counts: Any, ranges: int) -> Any:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Encode:
-    """Runs on a worker: rows of the source into runs."""
-
-    columns: Columns
-    steps: VisitSteps
-    form: RunForm
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        for batch in batches:
-            table = pa.Table.from_batches([batch])
-            for piece in table_pieces(table, self.columns):
-                yield attempt(lambda piece=piece: self._runs(piece), _UNREADABLE)  # type: ignore[misc]
-
-    def _runs(self, piece: Callable[[], Any]) -> Any:
-        encoded = self.steps.encode(self.steps.with_instants(piece()))
-        return write_runs(encoded, self.form)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
 class _Bound:
     """Runs on a worker: the sorted runs of whole units into bounded trajectories."""
 
@@ -208,27 +181,22 @@ class _Bound:
     height: int | None
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        for table in complete_units(batches):
+        dropped = Dropped()
+        for table in complete_units(untold(batches, dropped)):
             visits = read_runs(table, self.form, hashed=self.steps.is_sample)
-            for batch in packed(self.steps.bound(visits, self.universe_size), self.height):
-                yield pa.RecordBatch.from_arrays([pa.array([batch], pa.binary())], ["batch"])
+            bounded = self.steps.bound(visits, self.universe_size)
+            dropped.bound(bounded)
+            for batch in packed(bounded, self.height):
+                yield _kept(batch, None)
+        yield _kept(None, dropped.packed())
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _Labels:
-    """Runs on a worker: the distinct labels of rows of the source."""
+def _kept(batch: Any, told: bytes | None) -> Any:
+    """A row of what workers keep: a batch of trajectories, or what was dropped."""
+    import pyarrow as pa
 
-    columns: Columns
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        for batch in batches:
-            for piece in table_pieces(pa.Table.from_batches([batch]), self.columns):
-                labels = attempt(lambda piece=piece: labels_of(piece()), _UNREADABLE)  # type: ignore[misc]
-                yield pa.RecordBatch.from_arrays([as_binary(labels)], ["label"])
+    columns = [pa.array([value], pa.binary()) for value in (batch, told)]
+    return pa.RecordBatch.from_arrays(columns, ["batch", TOLD])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -248,7 +216,7 @@ class _Count:
         small = SmallSums(self.tables, self.summed)
         large: dict[int, MergedSums] = {}
         for batch in batches:
-            for value in batch.column("batch"):
+            for value in batch.column("batch").drop_null():
                 for table, cells in small.add(self.view.rows(value.as_buffer())):
                     large.setdefault(table, MergedSums(self.held // 4)).add(cells)
             if sum(map(len, large.values())) > self.held:
@@ -291,8 +259,3 @@ def _pack(batches: Iterator[Any]) -> Iterator[Any]:
 def _unpack(block: bytes) -> Block:
     numbers, cells, counts = np.frombuffer(block, "<i8").astype(np.int64).reshape(3, -1)
     return numbers, cells, counts
-
-
-def _as_spark(schema: Any) -> str:
-    """An Arrow schema as Spark writes it."""
-    return ", ".join(f"{field.name} {_TYPES[str(field.type)]}" for field in schema)

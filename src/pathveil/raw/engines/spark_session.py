@@ -18,6 +18,7 @@ from typing import Any, Final, TypeVar
 
 from pathveil.errors import InputError, ParameterError, PathveilError
 from pathveil.progress_reports import report_progress
+from pathveil.raw.reading_plan import Reading
 from pathveil.raw.sources.raw_rows import attempt
 from pathveil.raw.sources.spark_table import is_spark_frame
 from pathveil.raw.spilling import spill_folder
@@ -39,9 +40,14 @@ LOCAL_SETTINGS: Final = {
 }
 _FORMATS: Final = ("delta", "iceberg", "orc", "parquet")
 _MASTER: Final = re.compile(r"local(-cluster)?(\[[^\]]+\])?|yarn|(spark|k8s)://\S+")
+# What Spark reads otherwise than the other engines, or not at all: one worker reads it as they do.
 _NOT_FOR_SPARK: Final = re.compile(
     r"(postgres(ql)?|duckdb|sqlite):.*|.*\.(csv|tsv|txt|gz|zip|xlsx?|xlsm|db|duckdb|ddb|sqlite3?)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.DOTALL,
+)
+_PARQUET_MAGIC: Final = b"PAR1"
+_LACKS_READER: Final = re.compile(
+    r"DATA_SOURCE_NOT_FOUND|No FileSystem for scheme|Class \S+FileSystem not found"
 )
 _ADDRESSES: Final = (
     "the address of a Parquet file or folder as the workers see it, or delta:PLACE, iceberg:NAME, "
@@ -49,15 +55,11 @@ _ADDRESSES: Final = (
 )
 
 
-def check_cluster(master: str, source: Any) -> None:
+def check_cluster(master: str) -> None:
     """Refuse what can be refused without starting Spark: nothing is charged yet.
 
-    Args:
-        master: the cluster.
-        source: the address of a table; its name is all that is looked at.
-
     Raises:
-        ParameterError: if Spark is not installed, or it would understand one of them not.
+        ParameterError: if Spark is not installed, or would not understand the cluster's address.
     """
     if importlib.util.find_spec("pyspark") is None:
         raise ParameterError("The engine 'spark' needs pyspark: install pathveil[spark].")
@@ -68,45 +70,68 @@ def check_cluster(master: str, source: Any) -> None:
             "A Spark cluster is written spark://host:7077, yarn, k8s://… or, on this machine, "
             "local[2]."
         )
-    if _NOT_FOR_SPARK.fullmatch(str(source)):
-        raise ParameterError(
-            f"The engine 'spark' reads no CSV files, workbooks or databases; give {_ADDRESSES}; or "
-            "use the engine 'duckdb' or 'memory'."
-        )
+
+
+def spark_reads(source: Any, reading: Reading) -> bool:
+    """Whether Spark's own readers read an input, every worker a part of it.
+
+    Looks at its name, and at the first bytes of a file of this machine.
+    """
+    if is_spark_frame(source):
+        return True
+    if not isinstance(source, str | os.PathLike) or _NOT_FOR_SPARK.fullmatch(str(source)):
+        return False
+    if (reading.query, reading.table, reading.snapshot) != (None, None, None):
+        return False
+    try:
+        with Path(source).open("rb") as file:
+            return file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
+    except (OSError, ValueError):  # a folder, a pattern, an address
+        return True
 
 
 @contextmanager
-def opened_table(
+def opened_session(
     source: Any, master: str | None, spill: str | os.PathLike[str] | None = None
 ) -> Iterator[Any]:
-    """A DataFrame: the one given, or the table at an address, in a session that the block ends.
+    """A Spark session: that of a DataFrame, or one that the block ends.
 
     Args:
-        source: a DataFrame, or the address of a table (`read_table`).
+        source: a DataFrame, or anything else.
         master: the cluster; None for a DataFrame.
         spill: an existing folder for what a session of our own keeps on this machine: all that
             it spills if the master is "local", else broadcasts. Workers have their own.
     """
     if is_spark_frame(source):
-        yield source
+        yield source.sparkSession
         return
     if master is None:
         raise ParameterError("Say which cluster reads the table: --master spark://host:7077.")
-    check_cluster(master, source)
+    check_cluster(master)
     parent = None if spill is None else Path(spill)
     with spill_folder(parent) as folder, _session(master, folder) as session:
-        yield attempt(
-            lambda: read_table(session, source),
-            f"Spark can't read the input: give {_ADDRESSES}. Delta and Iceberg need libraries of "
-            "their own in Spark's configuration (spark-defaults.conf).",
-        )
+        yield session
 
 
 def read_table(session: Any, address: str) -> Any:
     """A table by its address: ``table:NAME``, ``delta:…``, ``iceberg:…``, ``orc:…``, else Parquet.
 
-    Delta and Iceberg need their own libraries in Spark's configuration.
+    Returns:
+        A DataFrame; None if this Spark has no reader for Delta, Iceberg or the object store, which
+        are libraries of their own.
+
+    Raises:
+        InputError: if Spark can't read it.
     """
+    try:
+        return _read_table(session, address)
+    except Exception as error:  # noqa: BLE001  (whatever it is, its message may quote a row)
+        if _LACKS_READER.search(str(error)):
+            return None
+    raise InputError(f"Spark can't read the input: give {_ADDRESSES}.")
+
+
+def _read_table(session: Any, address: str) -> Any:
     kind, _, rest = str(address).partition(":")
     if kind == "table":
         return session.table(rest)
@@ -182,8 +207,8 @@ _TICK: Final = 1.0  # seconds between two looks at the cluster
 _PATIENCE: Final = 15.0  # seconds for Spark to tidy up
 _FAILED: Final = (
     "Spark could not finish: tasks kept failing on the workers (is pathveil installed there, in "
-    "the version that runs here? is there room on their disks?), or the cluster went away. Its own "
-    "logs say why."
+    "the version that runs here? can they read the input? is there room on their disks?), or the "
+    "cluster went away. Its own logs say why."
 )
 
 

@@ -7,6 +7,7 @@ no text of a cell, no order value and no rule has to be written a second time in
 | column | type | what it holds |
 |---|---|---|
 | unit | binary | the unit's id |
+| at | int64 | which run of the source it is; only if that is what orders the visits |
 | form | int64 | in which form the id was written; only if somebody wants to know |
 | trip | binary | the trajectory's id; only if the data has such ids |
 | visits | binary | the visits, a record of fixed size each |
@@ -43,6 +44,7 @@ class RunForm:
         is_ordered: whether visits have order values; else their order is that of the source.
         has_rest: whether order values can be other than whole numbers.
         has_forms: whether runs say in which form their unit was written.
+        is_numbered: whether runs say which of the source they are, for an engine that mixes them.
     """
 
     has_trips: bool
@@ -50,10 +52,25 @@ class RunForm:
     is_ordered: bool
     has_rest: bool
     has_forms: bool = False
+    is_numbered: bool = False
 
     @classmethod
-    def of(cls, source: Source, plan: ReadingPlan, *, has_forms: bool = False) -> "RunForm":
-        """The form of the runs of a source; with units' forms, if they are to be told."""
+    def of(
+        cls,
+        source: Source,
+        plan: ReadingPlan,
+        *,
+        has_forms: bool = False,
+        is_numbered: bool = False,
+    ) -> "RunForm":
+        """The form of the runs of a source.
+
+        Args:
+            source: where the rows are.
+            plan: how they are read.
+            has_forms: whether units' forms are to be told.
+            is_numbered: whether the order of the source must be told, where it decides.
+        """
         columns = plan.columns
         is_integer = getattr(source, "is_integer", None)
         return cls(
@@ -63,6 +80,7 @@ class RunForm:
             has_rest=columns.order is not None
             and (plan.time_grid is not None or is_integer is None or not is_integer(columns.order)),
             has_forms=has_forms and not plan.rules.exact_units,
+            is_numbered=is_numbered and columns.order is None,
         )
 
     @property
@@ -78,6 +96,7 @@ class RunForm:
         import pyarrow as pa
 
         fields = [("unit", pa.binary())]
+        fields += [("at", pa.int64())] if self.is_numbered else []
         fields += [("form", pa.int64())] if self.has_forms else []
         fields += [("trip", pa.binary())] if self.has_trips else []
         return pa.schema([*fields, ("visits", pa.binary())])
@@ -86,18 +105,25 @@ class RunForm:
     def sort_keys(self) -> tuple[str, ...]:
         """By which columns a cluster sorts, so that a unit's rows come together in a fixed order.
 
-        Where the order of the source would decide, which a cluster's table does not have, the
-        contents decide: a function of the unit's own rows, so no other unit can change it.
+        Where the order of the source would decide, and a cluster's table has none, the contents
+        decide: a function of the unit's own rows, so no other unit can change it. (In which form
+        a unit is written decides nothing: whether that is told must not change a release.)
         """
-        return ("unit",) if self.is_ordered else tuple(self.schema.names)
+        if self.is_ordered:
+            return ("unit",)
+        if self.is_numbered:
+            return ("unit", "at")
+        return tuple(name for name in self.schema.names if name != "form")
 
 
-def write_runs(piece: EncodedPiece, form: RunForm) -> Any:
-    """The runs of a piece as an Arrow batch, in the order of the piece."""
+def write_runs(piece: EncodedPiece, form: RunForm, first: int = 0) -> Any:
+    """The runs of a piece as an Arrow batch, in the order of the piece; numbered from ``first``."""
     import pyarrow as pa
 
     runs = np.arange(len(piece.unit), dtype=np.int64)
     columns = {"unit": as_binary(copied(piece.unit, runs))}
+    if form.is_numbered:
+        columns["at"] = pa.array(first + runs)
     if form.has_forms:
         forms = np.zeros(len(runs), np.uint64) if piece.unit_forms is None else piece.unit_forms
         columns["form"] = pa.array(forms.view(np.int64))

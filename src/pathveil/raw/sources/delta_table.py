@@ -33,6 +33,11 @@ class DeltaSnapshot:
             self._go_back(version)
         self.schema: Any = ask(self._arrow_schema, self._problem_opening)
 
+    @property
+    def snapshot(self) -> int:
+        """The number of the version."""
+        return int(self._table.version())
+
     def plan(self, names: Sequence[str]) -> None:
         """Plan the scan, which looks at the log only; of local files also whether they are there.
 

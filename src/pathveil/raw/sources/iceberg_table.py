@@ -38,13 +38,15 @@ class IcebergSnapshot:
         self._tasks: list[Any] | None = None
 
     @property
+    def snapshot(self) -> int | None:
+        """Its id; None of a table to which nothing was ever written."""
+        found = self._chosen()
+        return None if found is None else int(found.snapshot_id)
+
+    @property
     def size(self) -> int:
         """The bytes of its data files, as its metadata says; 0 if it does not."""
-        snapshot = (
-            self._table.current_snapshot()
-            if self._snapshot is None
-            else self._table.snapshot_by_id(self._snapshot)
-        )
+        snapshot = self._chosen()
         summary = None if snapshot is None else snapshot.summary
         return 0 if summary is None else int(summary.additional_properties.get(_SIZE, 0))
 
@@ -82,6 +84,11 @@ class IcebergSnapshot:
 
     def _scan(self) -> Any:
         return self._table.scan(snapshot_id=self._snapshot)
+
+    def _chosen(self) -> Any:
+        if self._snapshot is None:
+            return self._table.current_snapshot()
+        return self._table.snapshot_by_id(self._snapshot)
 
     def _found(self, snapshot: Snapshot) -> int | None:
         """The id of a snapshot by its id, its tag or its branch."""

@@ -54,8 +54,8 @@ def refuse_snapshot(snapshot: Snapshot) -> None:
     """
     if snapshot is not None:
         raise ParameterError(
-            "A snapshot is for tables that keep their history, delta:PLACE and iceberg:NAME, read "
-            "without a cluster; leave it out for everything else."
+            "A snapshot is for tables that keep their history, delta:PLACE and iceberg:NAME; leave "
+            "it out for everything else."
         )
 
 
@@ -64,6 +64,11 @@ class Lake(Protocol):
 
     label: str
     schema: Any
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Which one it is, even if the newest was asked for; None for a table without any."""
+        ...
 
     def plan(self, names: Sequence[str]) -> None:
         """Find out from metadata whether these columns can be read.
@@ -109,6 +114,11 @@ class LakeTable:
         self.label = lake.label
         self._lake = lake
         self.names: list[str] = list(lake.schema.names)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Which one it is: to open the same again."""
+        return self._lake.snapshot
 
     def is_list(self, column: str) -> bool:
         """Whether the column's type is a list."""
