@@ -3,7 +3,6 @@
 import gzip
 import re
 from collections import Counter
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -161,11 +160,6 @@ def test_nothing_of_the_rehearsal_is_kept(pathveil, german, folder):
         (["--time-format", "german"], "The time format is iso, de, us, uk, or a format"),
         (["--time-format", "%H:%M"], "must have a day, a month and a year"),
         ([], "--encoding windows-1252"),  # because of the header's ä
-        pytest.param(
-            [*GERMAN_FORM, "--engine", "spark", "--master", "local[2]"],
-            "reads no CSV files",
-            marks=pytest.mark.skipif(not find_spec("pyspark"), reason="needs pyspark"),
-        ),
     ],
 )
 @pytest.mark.usefixtures("german")

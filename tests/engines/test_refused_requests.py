@@ -54,10 +54,13 @@ def check_nothing_charged():
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        ("taps.csv", [], "no CSV files"),
-        ("postgresql://user@host/database", [], "or databases"),
+        ("missing.csv", [], "Can't read"),
+        ("taps.csv", ["--unit-column", "whom"], "'whom'"),
+        ("taps.csv", ["--table", "taps"], "for databases only"),
+        ("taps.csv", ["--snapshot", "1"], "delta:PLACE and iceberg:NAME"),
+        ("postgresql://user@host/database", [], "query"),
         ("taps", ["--master", "host:7077"], "spark://host:7077"),
-        ("taps", ["--table", "taps"], "table:NAME"),
+        ("taps", ["--encoding", "latin-1"], "for CSV files only"),
         ("taps", ["--spill", "missing"], "--spill"),
         ("taps", ["--engine", "duckdb"], "'spark' only"),
     ],

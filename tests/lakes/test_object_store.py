@@ -6,7 +6,14 @@ from tests.databases.visits import ROWS, UNIT
 from tests.lakes import tables
 from tests.lakes.store import SECRET, running_store
 from tests.lakes.tables import HALF, STATES, as_table
-from tests.lakes.test_tables import charged, publish, read, refused, released
+from tests.lakes.test_tables import (
+    charged,
+    publish,
+    read,
+    refused,
+    released,
+    released_by_spark,
+)
 
 pytestmark = pytest.mark.xdist_group("object store")  # one server
 
@@ -57,6 +64,13 @@ def test_every_engine_releases_the_same():
     expected = released(as_table(ROWS), "memory")
     for engine in ("auto", "duckdb"):
         assert released("s3://city/taps", engine) == expected
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("store")
+def test_spark_without_a_reader_for_stores_releases_the_same():
+    """One worker reads them, through Arrow's file systems."""
+    assert released_by_spark("s3://city/taps") == released(as_table(ROWS), "memory")
 
 
 @pytest.mark.usefixtures("store")

@@ -1,6 +1,8 @@
 """Visits from Delta and Iceberg tables: every state of them is read as a file of its rows."""
 
+import json
 import shutil
+import subprocess
 import sys
 import traceback
 from collections import Counter
@@ -12,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.commands import tree_of_files
 from tests.databases.visits import COLUMNS, OPTIONS, PLACE, ROWS, UNIT, UNIVERSE, sequences
+from tests.engines.cluster import find_java
 from tests.lakes import tables
 from tests.lakes.tables import GONE, STATES, as_table
 
@@ -129,8 +132,7 @@ def test_a_snapshot_of_what_has_none(folder, refuses):
     (folder / "taps.csv").write_text("card,seq,stop\na,1,S1\n")
     says = "A snapshot is for tables that keep their history"
     refuses(*publish("taps.csv", "--dry-run", "--snapshot", "1"), says=says)
-    cluster = ("--master", "local[2]", "--snapshot", "1")
-    refuses(*publish("delta:x", "--dry-run", *cluster), says=says)
+    assert says in refused(folder / "taps.csv", snapshot=1)
     assert says in refused(as_table(ROWS), snapshot=1)
 
 
@@ -355,3 +357,38 @@ def test_dictionaries_and_categories_are_what_they_say(tmp_path):
     coded = rows.set_column(2, "stop", rows["stop"].dictionary_encode())
     deltalake.write_deltalake(place, coded)
     assert read(f"delta:{place}") == read(rows)
+
+
+SPARK = """
+import json, sys
+import numpy as np
+import pathveil as pv
+source, choices, labels = json.loads(sys.argv[1])
+release = pv.publish(
+    source, universe=pv.Universe(labels), epsilon="50", height=3, method="full",
+    engine="spark", master="local[1]", generator=np.random.default_rng(7), **choices,
+)
+paths = release.paths()
+arrays = (release.tree.noisy_count, paths.offsets, paths.codes, paths.weights)
+print(json.dumps([array.tolist() for array in arrays]))
+"""
+
+
+def released_by_spark(source, **reading):
+    """In a process of its own: it ends the session."""
+    if (problem := find_java()) is not None:
+        pytest.skip(problem)
+    given = json.dumps([source, COLUMNS | reading, list(UNIVERSE.labels)])
+    command = [sys.executable, "-c", SPARK, given]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.long
+def test_spark_releases_the_same_of_any_state_without_readers_of_its_own(history):
+    """One worker reads it; a Spark that is set up for such tables reads the newest itself."""
+    old = {"snapshot": history.snapshots[1], "location": history.locations[1]}
+    assert released_by_spark(history.source, **old) == released(as_table(STATES[1]), "memory")
+    newest = released_by_spark(history.source, location=history.locations[-1])
+    assert newest == released(as_table(STATES[-1]), "memory")

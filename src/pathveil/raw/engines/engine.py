@@ -8,7 +8,7 @@ read, from what is asked for and the size of the input's files, and is not part 
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -162,6 +162,12 @@ class Engine:
             yield read(source, universe, reading, report, inspect=inspect)
             return
         check_universe(universe)
+        if inspect and self.name == SPARK and not self._spark_reads(source, reading):
+            # A rehearsal quotes rows. Those that this machine can read are looked at here.
+            here = replace(self, name=DUCKDB if _has_duckdb() else MEMORY, master=None)
+            with here.open(source, universe, height, reading, report, inspect=True) as found:
+                yield found
+            return
         counting = (
             self._duckdb(source, universe, height, reading, report, inspect=inspect)
             if self.name == DUCKDB
@@ -226,8 +232,10 @@ class Engine:
         from pathveil.raw.engines.spark_counter import SparkCounter
         from pathveil.raw.engines.spark_session import opened_session
 
+        # What is not there is found out before Spark is started.
+        opened = None if self._spark_reads(source, reading) else _open(source, reading)
         with opened_session(source, self.master, self.spill) as session:
-            rows = self._spark_rows(session, source, reading)
+            rows = self._spark_rows(session, source, opened, reading)
             plan = ReadingPlan.of(rows.source, universe, reading)
             tells = report is not None
             with SparkCounter(rows, plan, height, tells_forms=tells) as counter:
@@ -243,16 +251,18 @@ class Engine:
 
         return spark_reads(source, reading)
 
-    def _spark_rows(self, session: Any, source: Any, reading: Reading) -> "SparkRows":
+    def _spark_rows(
+        self, session: Any, source: Any, opened: Source | None, reading: Reading
+    ) -> "SparkRows":
         from pathveil.raw.engines.spark_rows import AddressRows, HeldRows, TableRows
         from pathveil.raw.engines.spark_session import read_table
 
-        if self._spark_reads(source, reading):
+        if opened is None:
             _refuse_for_tables(reading)
             frame = source if is_spark_frame(source) else read_table(session, source)
             if frame is not None:
                 return TableRows(SparkTable(frame))
-        opened = _open(source, reading)
+            opened = _open(source, reading)
         if not isinstance(source, str | os.PathLike):
             return HeldRows(session, opened)
         return AddressRows(session, opened, os.fspath(source), reading.whereabouts)

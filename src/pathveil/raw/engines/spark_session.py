@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -37,6 +38,8 @@ LOCAL_SETTINGS: Final = {
     # machine that slept, or had too much to do) is taken for a lost worker, and Spark 4.3 can't
     # register it again.
     "spark.network.timeout": "1d",
+    # Spark's own 200 are for clusters: a pass over a small table took a minute for its tasks alone.
+    "spark.sql.shuffle.partitions": "8",
 }
 _FORMATS: Final = ("delta", "iceberg", "orc", "parquet")
 _MASTER: Final = re.compile(r"local(-cluster)?(\[[^\]]+\])?|yarn|(spark|k8s)://\S+")
@@ -150,6 +153,8 @@ def _session(master: str, folder: Path) -> Iterator[Any]:
         builder = SparkSession.builder.master(master).appName("pathveil")
         for name, value in _settings(master, folder).items():
             builder = builder.config(name, value)
+        if _is_local(master):  # else "python3" of the path, in which there may be no pathveil
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         with _silent_children():
             session = attempt(
                 builder.getOrCreate,
@@ -167,8 +172,13 @@ def _session(master: str, folder: Path) -> Iterator[Any]:
 
 
 def _settings(master: str, folder: Path) -> dict[str, str]:
-    own = LOCAL_SETTINGS if master.startswith("local[") or master == "local" else {}
+    own = LOCAL_SETTINGS if _is_local(master) else {}
     return {**_SETTINGS, **own, "spark.local.dir": str(folder.absolute())}
+
+
+def _is_local(master: str) -> bool:
+    """Whether one process on this machine is the whole cluster."""
+    return master == "local" or master.startswith("local[")
 
 
 @contextmanager
