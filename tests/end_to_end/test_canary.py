@@ -7,6 +7,7 @@ temporary and home folders is searched for it.
 
 import sys
 import traceback
+from threading import Thread
 
 import pandas as pd
 import pyarrow as pa
@@ -349,6 +350,34 @@ def test_a_library_that_panics_for_want_of_memory_prints_no_traceback(silent, mo
     def broken(*_arguments, **_options):
         sys.excepthook(MemoryError, MemoryError(RECORD), None)  # all that PyErr_Print does
         raise PanicException(RECORD)
+
+    monkeypatch.setattr(engine, "read", broken)
+    result = silent(*publish("raw/taps.csv"), codes=[2])
+    assert "Out of memory" in result.err
+    assert "Traceback" not in result.err
+
+
+class Unlucky:
+    def __del__(self):
+        raise MemoryError(RECORD)
+
+
+def unlucky():
+    raise MemoryError(RECORD)
+
+
+@pytest.mark.parametrize("place", ["a destructor", "a thread"])
+def test_an_error_that_nobody_can_catch_prints_no_traceback(silent, monkeypatch, place):
+    """It goes to nobody, and Python would print it."""
+
+    def broken(*_arguments, **_options):
+        if place == "a destructor":
+            Unlucky()
+        else:
+            thread = Thread(target=unlucky)
+            thread.start()
+            thread.join()
+        raise MemoryError(RECORD)
 
     monkeypatch.setattr(engine, "read", broken)
     result = silent(*publish("raw/taps.csv"), codes=[2])

@@ -13,8 +13,10 @@ def main() -> None:
 
     import sys
 
+    from pathveil.cli import panics
     from pathveil.cli.run import run
 
     code = run(sys.argv[1:])
     stopping.ignore()
+    panics.hush()  # Python itself may lack memory on its way out
     sys.exit(code)

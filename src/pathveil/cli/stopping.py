@@ -38,7 +38,6 @@ def begin() -> None:
     global _may_raise  # noqa: PLW0603  (signals belong to the process)
     listen()
     _may_raise = True
-    sys.unraisablehook = _thrown_away
     check()
 
 
@@ -46,7 +45,6 @@ def end() -> int | None:
     """From now on a signal is only kept; the one that came, if any, is forgotten with this."""
     global _may_raise, _received  # noqa: PLW0603
     _may_raise = False
-    sys.unraisablehook = sys.__unraisablehook__
     if _received is not None:
         signal.setitimer(signal.ITIMER_REAL, 0)
     received, _received = _received, None
@@ -77,11 +75,6 @@ def _stop(number: int, _frame: FrameType | None) -> None:
             signal.signal(signal.SIGALRM, _look_again)
             signal.setitimer(signal.ITIMER_REAL, _LOOK_AGAIN, _LOOK_AGAIN)
     check()
-
-
-def _thrown_away(told: "sys.UnraisableHookArgs") -> None:
-    if not isinstance(told.exc_value, Stopped):
-        sys.__unraisablehook__(told)
 
 
 def _look_again(_number: int, _frame: FrameType | None) -> None:
