@@ -5,8 +5,9 @@
     python -m bench.hierarchy stm --thresholds auto 500 2000
 
 Beside the two: the zones alone (every visit is its zone before anything is counted), the empty
-release and, with --calibrated, that method on the flat universe, which takes minutes. INTERNAL: the
-figures compare raw data with releases.
+release and, with --calibrated, that method with and without zones, which takes minutes. `venues` is
+a made-up city of 6,000 places without a map, each in one of 40 quarters; and with zones that mean
+nothing. INTERNAL: the figures compare raw data with releases.
 """
 
 import argparse
@@ -85,7 +86,7 @@ def _queries(size: int) -> list:
     return [few, many, single_location_queries(size)]
 
 
-def releases(yardstick: Yardstick, shares: list[str], thresholds: list[str]) -> dict[str, Callable]:
+def releases(yardstick: Yardstick, shares: list[str], least: list[str]) -> dict[str, Callable]:
     """What is compared: functions that give a release, its zones, and whether it has locations."""
     database, taxonomy = yardstick.database, yardstick.taxonomy
 
@@ -118,9 +119,12 @@ def releases(yardstick: Yardstick, shares: list[str], thresholds: list[str]) -> 
     named_so = {
         f"taxonomy, share {share}, θ {threshold}": hierarchy(share, threshold)
         for share in shares
-        for threshold in thresholds
+        for threshold in least
     }
-    calibrated = {"flat, calibrated": partial(flat, method="calibrated")}
+    calibrated = {
+        "flat, calibrated": partial(flat, method="calibrated", height=None),
+        "taxonomy, calibrated": partial(flat, method="calibrated", height=None, taxonomy=taxonomy),
+    }
     return {"empty": empty, "flat": flat, **calibrated, "zones alone": zones_alone, **named_so}
 
 
@@ -144,7 +148,30 @@ def stm() -> Iterator[tuple[TrajectoryDatabase, str, Taxonomy]]:
         )
 
 
-DATASETS = {"cabspotting": cabspotting, "stm": stm}
+def venues() -> Iterator[tuple[TrajectoryDatabase, str, Taxonomy]]:
+    """People who go to the places of a quarter by their popularity; half of their moves stay."""
+    draw, size, quarters, people = np.random.default_rng(1), 6_000, 40, 30_000
+    universe = Universe([f"v{code}" for code in range(size)])
+    quarter = draw.integers(0, quarters, size)
+    members = np.argsort(quarter, kind="stable")
+    popularity = np.arange(1.0, size + 1) ** -0.7
+    upto = np.cumsum(popularity[members])
+    ends = np.searchsorted(quarter[members], np.arange(quarters), side="right")
+    edges = np.concatenate(([0.0], upto[ends - 1]))
+    lengths = 1 + draw.poisson(2.0, people)
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    moves = draw.random(offsets[-1]) < 0.5
+    moves[offsets[:-1]] = True
+    drawn = np.searchsorted(edges, draw.random(offsets[-1]) * edges[-1], side="right") - 1
+    where = drawn[np.maximum.accumulate(np.where(moves, np.arange(len(moves)), 0))]
+    point = edges[where] + draw.random(len(where)) * np.diff(edges)[where]
+    codes = members[np.searchsorted(upto, point)].astype(np.int32)
+    database = TrajectoryDatabase.from_arrays(offsets, codes, universe)
+    for what, zones in (("quarters", quarter), ("of no meaning", draw.permutation(quarter))):
+        yield database, what, Taxonomy.of(universe, [f"q{number}" for number in zones])
+
+
+DATASETS = {"cabspotting": cabspotting, "stm": stm, "venues": venues}
 
 
 def line(cells: list[str]) -> None:
@@ -161,7 +188,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--shares", nargs="+", default=[str(thresholds.ZONE_SHARE)])
     parser.add_argument("--thresholds", nargs="+", default=["auto"])
-    parser.add_argument("--calibrated", action="store_true", help="that method without zones, too")
+    parser.add_argument(
+        "--calibrated", action="store_true", help="that method with and without zones, too"
+    )
     options = parser.parse_args()
     line(HEADER)
     line(["---"] * len(HEADER))

@@ -103,8 +103,9 @@ def publish(
             noise, which is smaller, for a promise of (ε, δ); if the database was read with
             universe="discover", δ is that of naming its labels.
         rho: instead of ``epsilon``, with ``delta``: ρ, as text; ε is what follows from it at δ.
-        taxonomy: the public zones of the locations, for "basic" and "full": sparse branches are
-            then counted, and released, at the level of zones.
+        taxonomy: the public zones of the locations. "calibrated" counts visits by zone and gives
+            those that no count can name a location of the right zone; "basic" and "full" count,
+            and release, sparse branches at the level of zones.
         ledger: what to charge ε to, before anything is counted:
             ``Ledger.open(file).dataset("taps")``. It stays charged if anything fails later, so
             what can fail is tried first: people who are made up are published, for nothing. Or a
@@ -385,6 +386,7 @@ def _publish_tables(
         Planner(parameters, database.tells_units, follows=earlier is not None),
         drawn_queries,
         follows=earlier is not None,
+        taxonomy=parameters.taxonomy,
     )
     plan = measurements.plan
     parameters = replace(parameters, planned=plan)

@@ -68,6 +68,49 @@ def test_from_a_file_to_answers(pathveil, town, method):
     assert pathveil("export", "out", "--out", "visits.csv").code == 0
 
 
+@pytest.mark.usefixtures("town")
+def test_the_default_method_answers_about_zones(pathveil):
+    """Its trajectories are of locations; a zone is visited by whoever visits one of its stops."""
+    wanted = publish("--method", "calibrated", "--json")
+    result = pathveil(*wanted)
+    assert result.code == 0, result.err
+    assert result.json()["zones"] == 4
+    assert pathveil("verify", "out").code == 0
+    released = pv.read_release("out")
+    assert released.universe.labels == tuple("abcdef")
+    zones = released.at_zone_level()
+    assert released.count(["zone:Z"]) == zones.count(["zone:Z"]) > 50
+    found = pathveil("count", "out", "zone:Z", "--json").json()
+    assert found["low"] <= found["count"] <= found["high"]
+    # Who visits d visits its zone: so many there are at least, without any model.
+    assert found["low"] > 0
+    ordered = pathveil("count", "out", "zone:X", "zone:Z", "--ordered", "--json").json()
+    assert ordered["count"] == zones.count_ordered(["zone:X", "zone:Z"]) > 50
+    assert pathveil("count", "out", "zone:X", "b", "--ordered").code == 2
+    explained = pathveil("explain", "out")
+    assert "file:zones.csv" in explained.out
+    assert "None" not in explained.out
+    assert pathveil("report", "out", "--out", "report.html").code == 0
+    evaluated = pathveil("evaluate", "taps.csv", "out", *COLUMNS, "-u", "stops.csv", "--json")
+    assert evaluated.code == 0, evaluated.err
+
+
+def test_zones_at_some_hours(pathveil, town):
+    rows = [
+        f"u{i},2024-03-0{1 + i % 7}T{8 + 4 * seq:02}:00:00,{stop}"
+        for i in range(80)
+        for seq, stop in enumerate(f"a{'de'[i % 2]}b")
+    ]
+    (town / "taps.csv").write_text("\n".join(["uid,time,location", *rows]))
+    timed = ["--time-column", "time", "--time-grid", "4h", "--method", "calibrated"]
+    result = pathveil(*publish(*timed))
+    assert result.code == 0, result.err
+    asked = pathveil("count", "out", "zone:Z@12:00-16:00", "--json")
+    assert asked.code == 0, asked.err
+    assert asked.json()["count"] > 50
+    assert pathveil("count", "out", "zone:Z@08:00-12:00", "--json").json()["count"] < 20
+
+
 def test_parents_of_a_grid(pathveil, town):
     rows = [f"u{i},{seq},{cell}" for i in range(60) for seq, cell in enumerate(["r1c1", "r4c4"])]
     (town / "taps.csv").write_text("\n".join(["uid,seq,location", *rows]))
@@ -102,11 +145,10 @@ def test_a_label_that_clashes_is_refused(refuses, town):
 
 
 def test_what_does_not_go_with_a_taxonomy_is_refused(refuses, town):
-    refuses(*publish("--method", "calibrated"), says="calibrated method can't use a taxonomy")
     refuses(*publish(taxonomy="nowhere.csv"), says="Can't read")
     refuses(*publish(taxonomy="parent:1"), says="Only the cells")
     timed = ["--time-column", "seq", "--time-grid", "8h"]
-    refuses(*publish(*timed), says="together with a time grid")
+    refuses(*publish(*timed), says="zones and a time grid")
     assert not (town / "out").exists()
 
 

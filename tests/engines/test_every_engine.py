@@ -108,6 +108,10 @@ CHOICES = {
     "tables over a universe that is discovered": {"method": "calibrated", **DISCOVER},
     "tables for flows": {"method": "calibrated", "purpose": "flows"},
     "tables for hours": {"method": "calibrated", "purpose": "hours"},
+    "tables by zones": {
+        "method": "calibrated",
+        "taxonomy": Taxonomy.of(MADE_UP["texts"].universe, ["X", "Y", "Y", "X"]),
+    },
 }
 
 
@@ -168,10 +172,10 @@ def test_another_unit_is_another_release(unit):
 
 CHOSEN = [
     *(("texts", choice) for choice in CHOICES),
-    *(  # zones have no times, whatever the engine
+    *(  # zones of a tree have no times, whatever the engine; the tables' are of another universe
         pytest.param("times", choice, marks=pytest.mark.long)
         for choice in CHOICES
-        if choice != "zones"
+        if "zones" not in choice
     ),
 ]
 
@@ -212,6 +216,23 @@ def test_duckdb_measures_the_zones_and_lines_of_a_map(monkeypatch):
     assert released(given.table, given, "duckdb", "calibrated") == expected
 
 
+def without_a_map():
+    """The same people; zones of a hundred stops instead of coordinates."""
+    given = on_a_map()
+    universe = Universe(given.universe.labels)
+    taxonomy = Taxonomy.of(universe, [f"z{code // 100}" for code in range(len(universe))])
+    return Input(given.table, universe, {**given.reading, "taxonomy": taxonomy})
+
+
+def test_duckdb_measures_the_zones_of_a_taxonomy(monkeypatch):
+    monkeypatch.setattr(batches, "MOST_VISITS", 500)
+    monkeypatch.setattr(duckdb_counter, "MOST_VISITS", 500)
+    given = without_a_map()
+    expected = released(given.table, given, "memory", "calibrated")
+    assert "zones" in {line.name for line in expected[-1]}
+    assert released(given.table, given, "duckdb", "calibrated") == expected
+
+
 def test_workers_are_sent_the_map_as_it_is():
     """What is sent to another process looks at the same cells there."""
     given = on_a_map()
@@ -229,6 +250,18 @@ def test_workers_are_sent_the_map_as_it_is():
         assert len(np.unique(expected)) > 1
         assert statistic.cells(looked_at, sent, 5).tolist() == expected.tolist()
         assert statistic.size(sent) == statistic.size(scope)
+
+
+def test_workers_are_sent_the_zones_as_they_are():
+    given = without_a_map()
+    size = len(given.universe)
+    scope = Scope(size, taxonomy=given.reading["taxonomy"])
+    rows = Rows(np.arange(0, size + 1, 8), np.arange(size, dtype=np.int32), size)
+    expected = ZONES.cells(rows, scope, 5)
+    sent = pickle.loads(pickle.dumps(scope))
+    assert len(np.unique(expected)) == size // 100
+    assert ZONES.cells(rows, sent, 5).tolist() == expected.tolist()
+    assert ZONES.size(sent) == ZONES.size(scope)
 
 
 # Gaussian noise, and several trips of a person: what they add is clipped.

@@ -168,8 +168,7 @@ def test_the_shares_of_a_level_add_up_to_it():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"method": "calibrated"}, "calibrated method can't use a taxonomy"),
-        ({"time_grid": TimeGrid.parse("8h")}, "together with a time grid"),
+        ({"time_grid": TimeGrid.parse("8h")}, "zones and a time grid"),
         ({"universe_size": 7}, "of another universe"),
         ({"universe_size": None, "delta": "1e-9"}, "of another universe"),
         ({"taxonomy": "zones.csv"}, "must be a Taxonomy"),
@@ -180,7 +179,7 @@ def test_what_does_not_go_with_a_taxonomy_is_refused_before_anything_is_spent(ch
         choose(**changes)
 
 
-def test_a_calibrated_publish_with_a_taxonomy_charges_nothing():
+def test_a_tree_with_zones_and_times_charges_nothing():
     class Account:
         def budget(self, **asked):
             return asked
@@ -188,15 +187,28 @@ def test_a_calibrated_publish_with_a_taxonomy_charges_nothing():
         def charge(self, *_):
             pytest.fail("It was charged.")
 
-    with pytest.raises(ParameterError, match="calibrated"):
+    with pytest.raises(ParameterError, match="zones and a time grid"):
         publish(
-            database_of(["ab"]),
+            "taps.csv",
+            universe=database_of(["ab"]).universe,
+            unit="who",
+            location="where",
+            time="when",
+            time_grid=TimeGrid.parse("8h"),
             epsilon="1",
             height=2,
-            method="calibrated",
+            method="full",
             taxonomy=TAXONOMY,
             ledger=Account(),
         )
+
+
+def test_without_a_map_a_zone_is_one_place_and_zones_are_apart():
+    points = TAXONOMY.points
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+    alike = TAXONOMY.zone_of[:, None] == TAXONOMY.zone_of[None]
+    assert (apart[alike] == 0).all()
+    assert (apart[~alike] > 1).all()
 
 
 def test_a_tree_without_a_taxonomy_is_not_grown_with_zones():

@@ -16,6 +16,7 @@ from pathveil.statistics.constants import WORTH
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.statistic import Rows, Scope, Visit
 from pathveil.statistics.zones import ZONES, blocks, blocks_of, zones_of
+from pathveil.universe.taxonomy import Taxonomy
 
 SIDE, PEOPLE = 110, 20_000
 generator = np.random.default_rng  # noqa: TID251  (made-up people, and public draws)
@@ -53,6 +54,21 @@ def test_sizes_and_sums_agree(town):
     assert held.max() > 2 * held.min()  # it had to be found out
 
 
+def test_a_taxonomy_does_it_without_a_map(town):
+    """Columns of the grid as zones that an agency names, and nothing else to go by."""
+    universe = Universe(town.universe.labels)
+    column = np.arange(SIDE * SIDE) % SIDE // 10
+    taxonomy = Taxonomy.of(universe, [f"column {number}" for number in column])
+    nowhere = TrajectoryDatabase.from_arrays(town.offsets, town.codes, universe)
+    released, true = (
+        np.bincount(column, visits(paths))
+        for paths in (publish(nowhere, epsilon="1", taxonomy=taxonomy).paths(), town.paths())
+    )
+    assert released.sum() == pytest.approx(true.sum(), rel=0.05)
+    assert released == pytest.approx(true, rel=0.25, abs=0.02 * true.sum())
+    assert visits(publish(nowhere, epsilon="1").paths()).sum() < 0.8 * true.sum()
+
+
 def test_without_zones_they_are_left_out(town, monkeypatch):
     """What the test above would see if the planner had not asked for the zones."""
     monkeypatch.setattr(planner, "WORTH", {**WORTH, "zones": 0.0})
@@ -71,11 +87,16 @@ def test_blocks_have_about_as_many_locations_each():
     assert southern[:, 2].max() < northern[:, 2].min()
 
 
-def test_the_cells_are_the_oracle_s_and_never_more_than_the_cap():
+@pytest.mark.parametrize("by", ["a map", "a taxonomy"])
+def test_the_cells_are_the_oracle_s_and_never_more_than_the_cap(by):
     draw = generator(2)
     size = 1000
     assert zones_of(size) > 1
     scope = Scope(size, points=draw.normal(size=(size, 3)))
+    if by == "a taxonomy":
+        named = [f"z{number}" for number in draw.integers(0, 30, size)]
+        universe = Universe([f"s{code}" for code in range(size)])
+        scope = replace(scope, taxonomy=Taxonomy.of(universe, named))
     lengths = draw.integers(0, 40, 200)
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
     codes = draw.integers(0, size, offsets[-1]).astype(np.int32)

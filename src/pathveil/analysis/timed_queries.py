@@ -15,6 +15,7 @@ from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.time_windows import slots_in
+from pathveil.universe.taxonomy import Taxonomy
 from pathveil.universe.universe import Universe
 
 Step = str | tuple[str, str]
@@ -29,11 +30,14 @@ class TimedPaths:
         paths: the multiset, as pair codes (without a grid: location codes).
         universe: the public universe.
         grid: the public time grid; None if there are no times.
+        taxonomy: the zones of the locations, if steps may name them: "zone:Z" is a visit to any
+            location of Z.
     """
 
     paths: Paths
     universe: Universe
     grid: TimeGrid | None
+    taxonomy: Taxonomy | None = None
 
     def count(self, steps: Collection[Step]) -> int:
         """How many trajectories make all these visits, in any order (one may serve two steps)."""
@@ -86,7 +90,7 @@ class TimedPaths:
         not_empty = np.flatnonzero(np.diff(offsets))
         kept = np.concatenate((offsets[:-1][not_empty], offsets[-1:]))
         paths = Paths(kept, self.paths.codes[inside], self.paths.weights[not_empty])
-        return TimedPaths(paths, self.universe, self.grid)
+        return TimedPaths(paths, self.universe, self.grid, self.taxonomy)
 
     def to_sequences(self) -> list[list[tuple[str, str]]]:
         """Every trajectory as a list of pairs (location label, slot label).
@@ -111,7 +115,8 @@ class TimedPaths:
         if isinstance(steps, str):
             raise QueryError("A query is several locations, not one text; write it as a list.")
         pairs = [(step, None) if isinstance(step, str) else _pair(step) for step in steps]
-        codes = codes_of(self.universe, [label for label, _ in pairs])
+        askable = self.universe if self.taxonomy is None else self.taxonomy.extend(self.universe)
+        codes = codes_of(askable, [label for label, _ in pairs])
         return [
             (code, None if window is None else slots_in(self.grid, window))
             for code, (_, window) in zip(codes, pairs, strict=True)
@@ -120,7 +125,10 @@ class TimedPaths:
     def _positions(self, step: tuple[int, NDArray[np.bool_] | None]) -> NDArray[np.int64]:
         """Where visits fit a step: ascending positions in the codes."""
         code, window = step
-        positions = np.flatnonzero(self.paths.codes % np.int32(len(self.universe)) == code)
+        visited = self.paths.codes % np.int32(len(self.universe))
+        if self.taxonomy is not None and code >= self.taxonomy.locations:
+            visited = self.taxonomy.zone_of[visited] + np.int32(self.taxonomy.locations)
+        positions = np.flatnonzero(visited == code)
         if window is None:
             return positions
         return positions[window[self.paths.codes[positions] // len(self.universe)]]

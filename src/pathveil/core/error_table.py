@@ -56,8 +56,8 @@ class Estimate(int):
             truth of such answers lies. Lists show it. None likewise.
         mark: "reliable", "rough" or "noise", by `RULE`; None likewise.
         is_bound: whether nothing was measured that tells how far such an answer is off, so that
-            the interval is a bound that needs no model: from nobody to the most who may visit the
-            rarest of its locations.
+            the interval is a bound that needs no model: from nobody (of a zone: who visits the most
+            visited of its locations) to the most who may visit the rarest of what is asked for.
     """
 
     low: int | None
@@ -211,6 +211,8 @@ class ErrorTable:
         all_named: NDArray[np.bool_],
         most: NDArray[np.int64],
         level: float = USUAL_LEVEL,
+        *,
+        least: NDArray[np.int64] | int = 0,
     ) -> Answers:
         """Many answers of one kind, with intervals and marks.
 
@@ -221,6 +223,7 @@ class ErrorTable:
             all_named: whether released trajectories visit each of the query's locations.
             most: the bound that needs no model: no true count is larger.
             level: one of 0.5, 0.6, 0.7, 0.8, 0.9 and 0.95.
+            least: likewise, none is smaller; for answers of which the table tells nothing.
 
         Raises:
             QueryError: if it is another level.
@@ -229,12 +232,12 @@ class ErrorTable:
         usual = low, high
         if level != USUAL_LEVEL:
             usual = self._found(kind, locations, estimates, all_named, USUAL_LEVEL)[:2]
-        bounded = np.maximum(most, estimates)
-        low, high = (np.where(known, side, 0) for side in (low, high))
-        high = np.where(known, np.minimum(high, bounded), bounded)
-        marks = marks_of(
-            np.where(known, usual[0], 0), np.where(known, np.minimum(usual[1], bounded), bounded)
+        bounded, least = np.maximum(most, estimates), np.minimum(least, estimates)
+        low, at_usual = (np.where(known, side, least) for side in (low, usual[0]))
+        high, at_most = (
+            np.where(known, np.minimum(side, bounded), bounded) for side in (high, usual[1])
         )
+        marks = marks_of(at_usual, at_most)
         best = np.clip(np.where(known, best, estimates), low, high)
         return Answers(estimates, low, high, best, marks, ~known, level)
 

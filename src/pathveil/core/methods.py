@@ -36,14 +36,12 @@ class Method:
         has_tables: whether it measures the tables of a `MeasurementPlan`, each with a threshold of
             its own, and releases trajectories with an error table; else a prefix tree with one
             threshold, whose paths are the release.
-        takes_taxonomy: whether it can count by zones.
         most_slots: the finest time grid that it takes; None for any.
     """
 
     name: MethodName
     post_processing: str
     has_tables: bool
-    takes_taxonomy: bool
     most_slots: int | None = None
 
     @classmethod
@@ -92,20 +90,17 @@ BASIC = Method(
     "basic",
     "thresholding, repair and rounding of the noisy tree",
     has_tables=False,
-    takes_taxonomy=True,
 )
 FULL = Method(
     "full",
     "thresholding, constrained inference, repair and rounding of the noisy tree",
     has_tables=False,
-    takes_taxonomy=True,
 )
 CALIBRATED = Method(
     "calibrated",
     "estimation of a movement model from the noisy tables, synthesis of trajectories, "
     "calibration of their weights to the tables, rounding",
     has_tables=True,
-    takes_taxonomy=False,
     most_slots=2048,  # it keeps a table of all pairs of slots
 )
 EVERY_METHOD = (BASIC, FULL, CALIBRATED)

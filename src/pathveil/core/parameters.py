@@ -288,13 +288,11 @@ class Parameters:
             return
         if not isinstance(self.taxonomy, Taxonomy):
             raise ParameterError("The taxonomy must be a Taxonomy; read one with read_taxonomy.")
-        if not self.how.takes_taxonomy:
+        if self.time_grid is not None and not self.how.has_tables:
             raise ParameterError(
-                f"The {self.method} method can't use a taxonomy; use method 'full' or 'basic' with "
-                "it."
+                "A tree can't have zones and a time grid yet; use method 'calibrated', or one of "
+                "the two."
             )
-        if self.time_grid is not None:
-            raise ParameterError("A taxonomy can't be used together with a time grid yet.")
         if self.universe_is_open or self.taxonomy.locations != self.universe_size:
             raise ParameterError("The taxonomy is of another universe.")
 
@@ -305,8 +303,10 @@ class Parameters:
 
     @property
     def sub_levels(self) -> SubLevels | None:
-        """How every level is measured, if there is a taxonomy."""
-        return None if self.taxonomy is None else SubLevels.of(self.taxonomy, self.level_epsilon)
+        """How every level of a tree is measured, if there is a taxonomy."""
+        if self.taxonomy is None or self.how.has_tables:
+            return None
+        return SubLevels.of(self.taxonomy, self.level_epsilon)
 
     def _cells_of_a_location(self) -> tuple[Fraction, int]:
         """The noise parameter of a location's count, and of how many such counts there are."""
@@ -375,7 +375,7 @@ class Parameters:
         next. What data keeps alive deeper, or at several times of one location, comes on top.
         """
         growth = self.invented_per_node
-        zones = 0 if self.taxonomy is None else len(self.taxonomy)
+        zones = 0 if self.taxonomy is None or self.how.has_tables else len(self.taxonomy)
         levels = [max(float(self.universe_size + zones), growth)]
         for _ in range(1, self.height):
             levels.append(min(levels[-1] * growth, 1e300))

@@ -30,7 +30,7 @@ class Location(Record):
     @classmethod
     def at(cls, indexed: IndexedRelease, code: int, **more: Any) -> Self:
         """The location with a code."""
-        return cls(label=indexed.release.universe.labels[code], name=indexed.name_of(code), **more)
+        return cls(label=indexed.release.askable.labels[code], name=indexed.name_of(code), **more)
 
 
 class Figure(Record):

@@ -49,7 +49,7 @@ def count(indexed: IndexedRelease, asked: Asked, level: float) -> Counted:
         raise QueryError("Name at least one location: ?location=A&location=B.")
     in_order = asked.text("order") == "given"
     release = indexed.release
-    steps = [read_step(text, release.universe) for text in texts]
+    steps = [read_step(text, release.askable) for text in texts]
     labels = [step if isinstance(step, str) else step[0] for step in steps]
     is_plain = not in_order and during is None and not has_windows(steps)
     if is_plain:
@@ -86,7 +86,7 @@ def _with_interval(
     answering = indexed.release.answering
     if answering is None:
         return Estimate(count)
-    codes = codes_of(indexed.release.universe, labels)
+    codes = codes_of(indexed.release.askable, labels)
     return next(answering.asked(kind, [codes], np.array([count], np.int64), level).estimates())
 
 

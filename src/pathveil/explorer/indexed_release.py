@@ -202,7 +202,7 @@ class IndexedRelease:
         lengths: how many trajectories have each length.
         ends: from the first location to the last.
         steps: from each location to the next.
-        search: finds locations by what one types.
+        search: finds locations, and zones, by what one types.
         visit_positions: answers questions about an order or about hours.
         walk: walks the prefix tree.
         patterns: the tables of patterns, which fill while one looks at other things.
@@ -233,7 +233,7 @@ class IndexedRelease:
             name: what to call it.
             directory: its bundle, from which a large release is mined in another process.
         """
-        universe, has_zones = release.universe, release.parameters.taxonomy is not None
+        universe, has_zones = release.universe, release.parameters.sub_levels is not None
         tables = PatternTables(longest_pattern(release))
         mining = MiningBeside(tables, release, directory)
         visited = _visits(release)
@@ -250,7 +250,7 @@ class IndexedRelease:
             lengths=length_distribution(release),
             ends=most_frequent_first(origin_destination(release)),
             steps=most_frequent_first(transitions(release)),
-            search=LocationSearch.build(universe),
+            search=LocationSearch.build(release.askable),
             visit_positions=VisitPositions.build(release.timed_paths(), len(universe)),
             walk=PrefixWalk(release.timed_paths(), None if has_zones else release.tree),
             patterns=tables,
@@ -259,7 +259,7 @@ class IndexedRelease:
 
     def name_of(self, code: int) -> str:
         """The display name of a location, or "" if it has none."""
-        names = self.release.universe.names
+        names = self.release.askable.names
         return names[code] if names else ""
 
 
@@ -275,7 +275,7 @@ def single_intervals(
 
 
 def _visits(release: Release) -> NDArray[np.int64]:
-    if release.parameters.taxonomy is None:
+    if release.parameters.sub_levels is None:
         return visits(release).counts
     # Who visits a location visits its zone, too.
     return release.count_many([[label] for label in release.universe.labels])

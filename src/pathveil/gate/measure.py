@@ -48,6 +48,7 @@ from pathveil.statistics.statistic import HABITS, VISITED, Rows, Scope, Statisti
 from pathveil.statistics.validation import Queries, public_queries
 from pathveil.statistics.visits import VISITS
 from pathveil.statistics.weighed_tables import in_trips
+from pathveil.universe.taxonomy import Taxonomy
 
 ChooseCandidates = Callable[[Measurements], NDArray[np.int64]]
 """Post-processing: from the noisy visits to sorted location codes."""
@@ -77,13 +78,16 @@ def measure(
     choose_queries: ChooseQueries = about_anything,
     *,
     follows: bool = False,
+    taxonomy: Taxonomy | None = None,
 ) -> Measurements:
     """Measure everything that the calibrated method needs. Spends the plan's budget, all of it.
 
     ``follows``: an earlier release of the series says what to expect of small counts; public.
+    ``taxonomy``: the zone of each location; public.
     """
     counter, spent, done = table_counter(database), list[Line](), 0
-    seen = Measurements(replace(_scope(database), follows=follows), {}, plan)
+    scope = replace(_scope(database, taxonomy), follows=follows)
+    seen = Measurements(scope, {}, plan)
     while lines := seen.plan.next_stage(spent):
         seen = measure_stage(counter, lines, seen, randomness)
         spent += lines
@@ -154,11 +158,15 @@ def measure_stage(
     )
 
 
-def _scope(database: Trajectories) -> Scope:
+def _scope(database: Trajectories, taxonomy: Taxonomy | None = None) -> Scope:
+    """What the first tables look at. Without coordinates the zones are the map; both are public."""
     grid = database.time_grid
     universe = database.universe
     slots = 0 if grid is None else len(grid)
-    return Scope(len(universe), slots, points=universe.points, lines=universe.lines)
+    points = universe.points
+    if points is None and taxonomy is not None:
+        points = taxonomy.points
+    return Scope(len(universe), slots, points=points, lines=universe.lines, taxonomy=taxonomy)
 
 
 def _second_scope(seen: Measurements, candidates: NDArray[np.int64]) -> Scope:

@@ -54,17 +54,23 @@ class TaxonomyRecord(Part):
 
     origin: str = Field(max_length=MAX_LABEL_LENGTH, description="How the taxonomy was made.")
     zones: int = Field(ge=1)
-    zone_share: str = Field(pattern=EXACT, description="The zones' share of a level's ε.")
-    zone_threshold: int = Field(ge=0, description="The smallest noisy count of a kept zone.")
+    zone_share: str | None = Field(
+        default=None,
+        pattern=EXACT,
+        description="The zones' share of a level's ε; null: they are no nodes of a tree.",
+    )
+    zone_threshold: int | None = Field(
+        default=None, ge=0, description="The smallest noisy count of a kept zone, in a tree."
+    )
 
     @classmethod
-    def of(cls, taxonomy: Taxonomy, sub_levels: SubLevels) -> "TaxonomyRecord":
-        """The record of a taxonomy and of how its levels are measured."""
+    def of(cls, taxonomy: Taxonomy, sub_levels: SubLevels | None) -> "TaxonomyRecord":
+        """The record of a taxonomy and of how the levels of a tree are measured with it."""
         return cls(
             origin=taxonomy.origin,
             zones=len(taxonomy),
-            zone_share=str(sub_levels.zone_share),
-            zone_threshold=sub_levels.zone_threshold,
+            zone_share=None if sub_levels is None else str(sub_levels.zone_share),
+            zone_threshold=None if sub_levels is None else sub_levels.zone_threshold,
         )
 
 

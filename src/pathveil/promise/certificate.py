@@ -117,9 +117,7 @@ class Implementation(Part):
     time_grid: TimeGridRecord | None = Field(
         default=None, description="Null: trajectories have no times."
     )
-    taxonomy: TaxonomyRecord | None = Field(
-        default=None, description="Null: every node is a location, none a zone."
-    )
+    taxonomy: TaxonomyRecord | None = Field(default=None, description="Null: no zones were named.")
     universe_origin: str = Field(
         default=LISTED, max_length=MAX_LABEL_LENGTH, description="How the universe was made."
     )
@@ -407,10 +405,8 @@ def _implementation(parameters: Parameters, promise: Promise) -> Implementation:
 
 
 def _taxonomy_record(parameters: Parameters) -> TaxonomyRecord | None:
-    taxonomy, sub_levels = parameters.taxonomy, parameters.sub_levels
-    return (
-        None if taxonomy is None or sub_levels is None else TaxonomyRecord.of(taxonomy, sub_levels)
-    )
+    taxonomy = parameters.taxonomy
+    return None if taxonomy is None else TaxonomyRecord.of(taxonomy, parameters.sub_levels)
 
 
 def _tuning(parameters: Parameters) -> str:

@@ -451,7 +451,8 @@ def _other_choices(certificate: Certificate) -> dict[str, str]:
 def _plain(value: object) -> str:
     """A part of the certificate on one line."""
     if isinstance(value, BaseModel):
-        return ", ".join(f"{name.replace('_', ' ')} {part}" for name, part in value)
+        told = ((name, part) for name, part in value if part is not None)
+        return ", ".join(f"{name.replace('_', ' ')} {part}" for name, part in told)
     return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

@@ -28,9 +28,11 @@ from pathveil.core.error_table import (
     Estimate,
 )
 from pathveil.core.paths import WeightedPaths
+from pathveil.universe.taxonomy import Taxonomy
 
 Codes = Sequence[Sequence[int]]
 FLOW_KINDS = {"transitions": MOVE, "origin-destination": TRIP}
+OF_ZONES = -2  # so many locations: no table tells of such answers
 BOUND_LEVEL = 0.95  # of the single counts that bound all others
 
 
@@ -55,10 +57,12 @@ class Answering:
     Attributes:
         table: its error table.
         paths: its trajectories.
+        taxonomy: its zones, if there are any; a zone has the code |L| + z.
     """
 
     table: ErrorTable
     paths: WeightedPaths
+    taxonomy: Taxonomy | None = None
 
     @cached_property
     def _visits(self) -> NDArray[np.int64]:
@@ -80,6 +84,25 @@ class Answering:
         return np.minimum(high, self._most_trajectories)
 
     @cached_property
+    def _most_askable(self) -> NDArray[np.int64]:
+        """The same for locations, then zones, whose visitors visit one of their locations."""
+        if self.taxonomy is None:
+            return self._most_visitors
+        number = len(self.taxonomy)
+        zones = np.bincount(self.taxonomy.zone_of, self._most_visitors, number).astype(np.int64)
+        return np.append(self._most_visitors, np.minimum(zones, self._most_trajectories))
+
+    @cached_property
+    def _least_of_zones(self) -> NDArray[np.int64]:
+        """int64, one for each zone: who visits any one of its locations visits it."""
+        ones = np.ones(len(self._visits), dtype=np.int64)
+        low = self.table.intervals(ones, self._visits, ones > 0, BOUND_LEVEL)[0]
+        zones = np.zeros(0 if self.taxonomy is None else len(self.taxonomy), dtype=np.int64)
+        if self.taxonomy is not None:
+            np.maximum.at(zones, self.taxonomy.zone_of, low)
+        return zones
+
+    @cached_property
     def _most_visits(self) -> NDArray[np.int64]:
         """The same for visits, of which a trajectory may make several to a location."""
         each = visit_counts(self.paths).counts / np.maximum(self._visits, 1)
@@ -90,6 +113,9 @@ class Answering:
     ) -> Answers:
         """Answers to questions of one kind about locations, by their codes.
 
+        Of zones, codes |L| + z, nothing but bounds are known: they are sums of many, and not off
+        as a single location of their size is.
+
         Args:
             kind: one of `core.error_table.KINDS`.
             queries: the codes that each asks for; in any order if the kind is `ANY`.
@@ -97,14 +123,26 @@ class Answering:
             level: of the intervals.
         """
         sets = [set(query) for query in queries]
-        many = [len(one) for one in (sets if kind == ANY else queries)]
-        named = [all(self._visits[code] > 0 for code in one) for one in sets]
+        size, most_of = len(self._visits), self._most_askable
+        many = [
+            OF_ZONES if max(one, default=0) >= size else len(one)
+            for one in (sets if kind == ANY else queries)
+        ]
+        named = [all(code >= size or self._visits[code] > 0 for code in one) for one in sets]
         most = [
-            min((int(self._most_visitors[code]) for code in one), default=self._most_trajectories)
+            min((int(most_of[code]) for code in one), default=self._most_trajectories)
+            for one in sets
+        ]
+        least = [
+            int(self._least_of_zones[min(one) - size])
+            if kind == ANY and len(one) == 1 and min(one) >= size
+            else 0
             for one in sets
         ]
         columns = (np.array(many, np.int64), counts, np.array(named, np.bool_))
-        return self.table.answers(kind, *columns, np.array(most, np.int64), level)
+        return self.table.answers(
+            kind, *columns, np.array(most, np.int64), level, least=np.array(least, np.int64)
+        )
 
     def pairs(self, kind: str, pairs: PairCounts, level: float = USUAL_LEVEL) -> Answers:
         """Answers to the cells of a table of flows; of moves every one counts.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import ValidationError
 
+from pathveil.core.methods import Method
 from pathveil.core.parameters import Parameters
 from pathveil.core.preparations import Preparation
 from pathveil.core.texts import RepeatedNameError, read_json
@@ -110,11 +111,17 @@ def _read_tables(directory: Path) -> tuple["Release", Certificate]:
         else bundle_tables.read_times(directory / bundle_tables.TIMES, record)
     )
     zones = certificate.implementation.taxonomy
+    how = Method.named(certificate.implementation.method)
     taxonomy = (
-        None if zones is None else read_zones(directory / bundle_tables.LOCATIONS, universe, zones)
+        None
+        if zones is None
+        else read_zones(
+            directory / bundle_tables.LOCATIONS, universe, zones, of_tree=not how.has_tables
+        )
     )
     parameters = _parameters(certificate, grid, taxonomy)
-    if parameters.universe_size + (zones.zones if zones else 0) != len(universe):
+    nodes = 0 if zones is None or how.has_tables else zones.zones
+    if parameters.universe_size + nodes != len(universe):
         raise ReleaseError("The certificate and the list of locations disagree about |L|.")
     tree = bundle_tables.read_tree(
         directory / bundle_tables.TREE,

@@ -166,7 +166,7 @@ def write_tree(path: Path, tree: EstimatedTree, universe: Universe) -> None:
 def locations_csv(universe: Universe, taxonomy: Taxonomy | None = None) -> str:
     """The public universe, in order; with a taxonomy also the label of each location's zone.
 
-    The zones themselves come last, and have none.
+    The zones themselves, where they are locations of a tree, come last and have none.
     """
     header, columns = ["location"], [[escape(label) for label in universe.labels]]
     if universe.names is not None:
@@ -181,7 +181,8 @@ def locations_csv(universe: Universe, taxonomy: Taxonomy | None = None) -> str:
     if taxonomy is not None:
         header.append(ZONE)
         zones = [escape(label) for label in taxonomy.labels]
-        columns.append([zones[zone] for zone in taxonomy.zone_of.tolist()] + [""] * len(zones))
+        of_zones = [""] * (len(universe) - taxonomy.locations)
+        columns.append([zones[zone] for zone in taxonomy.zone_of.tolist()] + of_zones)
     return _csv(header, zip(*columns, strict=True))
 
 

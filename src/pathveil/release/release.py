@@ -59,7 +59,7 @@ class Release:
     Everything here derives from the noisy tree and public parameters; asking costs no budget.
 
     Attributes:
-        universe: the public universe; with a taxonomy the locations, then the zones.
+        universe: the public universe; of a tree with a taxonomy the locations, then the zones.
         tree: the noisy prefix tree with the released counts.
         ledger: the charge that paid for it, as the certificate tells it; None if none did.
         rules: the public rules by which rows became trajectories, in words.
@@ -95,7 +95,9 @@ class Release:
         self._charge: Charge | None = None
         self._errors = errors
         released = _released(tree) if paths is None else paths
-        self._timed = TimedPaths(released, universe, tree.parameters.time_grid)
+        public = tree.parameters
+        zones = public.taxonomy if public.how.has_tables else None  # those of a tree are nodes
+        self._timed = TimedPaths(released, universe, public.time_grid, zones)
         self._paths = self._timed.locations()
 
     @property
@@ -112,7 +114,15 @@ class Release:
     def locations(self) -> Universe:
         """The universe that the data was read with: `universe` without zones."""
         taxonomy = self.parameters.taxonomy
-        return self.universe if taxonomy is None else taxonomy.universe_of_locations(self.universe)
+        if taxonomy is None or self.parameters.how.has_tables:
+            return self.universe
+        return taxonomy.universe_of_locations(self.universe)
+
+    @cached_property
+    def askable(self) -> Universe:
+        """What questions may name: the locations, and with a taxonomy the zones."""
+        taxonomy = self.parameters.taxonomy
+        return self.universe if taxonomy is None else taxonomy.extend(self.locations)
 
     @property
     def certificate(self) -> Certificate:
@@ -237,7 +247,7 @@ class Release:
         Raises:
             QueryError: if the release has no taxonomy.
         """
-        return ZoneView.of(self.universe, self.paths(), self.parameters.taxonomy)
+        return ZoneView.of(self.askable, self.paths(), self.parameters.taxonomy)
 
     def during(self, start: str, end: str) -> TimeView:
         """What happens in a time window, start included and end not.
@@ -266,7 +276,7 @@ class Release:
     def _index(self) -> VisitIndex:
         if self.parameters.taxonomy is None:
             return VisitIndex.build(self)
-        return VisitIndex.build(WithZones(self.universe, self.paths(), self.parameters.taxonomy))
+        return VisitIndex.build(WithZones(self.askable, self.paths(), self.parameters.taxonomy))
 
     @cached_property
     def error_table(self) -> ErrorTable | None:
@@ -283,7 +293,9 @@ class Release:
     @cached_property
     def answering(self) -> Answering | None:
         """Intervals for many answers at once; None if the release has none."""
-        return None if self.error_table is None else Answering(self.error_table, self)
+        if self.error_table is None:
+            return None
+        return Answering(self.error_table, self, self.parameters.taxonomy)
 
     def to_sequences(self) -> list[list[str]]:
         """Every released trajectory as a list of labels."""
@@ -315,7 +327,7 @@ class Release:
         (None if the release has no `error_table`).
 
         With a taxonomy "zone:Z" is visited by whoever visits Z or any of its locations; a location
-        by those of whom that much is known.
+        by those of whom that much is known. The interval of a zone is a bound.
 
         Args:
             locations: labels; one that is repeated counts once. A pair of a label and a time
@@ -334,7 +346,7 @@ class Release:
         """An answer with its interval, if there is any."""
         if self.answering is None:
             return Estimate(answer)
-        codes = codes_of(self.universe, labels)
+        codes = codes_of(self.askable, labels)
         asked = self.answering.asked(kind, [codes], np.array([answer], np.int64), level)
         return next(asked.estimates())
 
@@ -361,7 +373,7 @@ class Release:
                 f"A release by the method {self.parameters.method!r} can't tell how far its "
                 "answers are off: what its threshold cut is not in it. Calibrated ones can."
             )
-        coded = [codes_of(self.universe, query) for query in queries]
+        coded = [codes_of(self.askable, query) for query in queries]
         answers = self.answering.asked(ANY, coded, self.count_many(queries), level)
         return answers.low, answers.high
 
@@ -374,7 +386,7 @@ class Release:
         if has_windows(locations):
             return self._within_bound(locations, self._timed.count_ordered(locations), level)
         labels = cast("Sequence[str]", locations)
-        asked = one_granularity(self, labels, self.parameters.taxonomy)
+        asked = one_granularity(self, self.askable, labels, self.parameters.taxonomy)
         kind = ANY if len(labels) <= 1 else ORDERED
         return self._estimate(kind, labels, count_ordered(asked, labels), level)
 
@@ -386,7 +398,7 @@ class Release:
         if has_windows(locations):
             return self._within_bound(locations, self._timed.count_prefix(locations), level)
         labels = cast("Sequence[str]", locations)
-        asked = one_granularity(self, labels, self.parameters.taxonomy)
+        asked = one_granularity(self, self.askable, labels, self.parameters.taxonomy)
         kind = PREFIX if labels else ANY
         return self._estimate(kind, labels, count_prefix(asked, labels), level)
 
@@ -572,7 +584,7 @@ class Release:
 
 
 def extended(universe: Universe, parameters: Parameters) -> Universe:
-    """The universe of a release with these parameters: with a taxonomy, the zones come on top."""
+    """The universe of a tree with these parameters: with a taxonomy, the zones come on top."""
     return universe if parameters.taxonomy is None else parameters.taxonomy.extend(universe)
 
 

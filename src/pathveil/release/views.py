@@ -130,18 +130,24 @@ class WithZones:
 
 
 def one_granularity(
-    release: WeightedPaths, labels: Sequence[str], taxonomy: Taxonomy | None
+    release: WeightedPaths, askable: Universe, labels: Sequence[str], taxonomy: Taxonomy | None
 ) -> WeightedPaths:
     """What a question about an order is asked of: the visits as they are, or as zones.
+
+    Args:
+        release: the released trajectories.
+        askable: the locations, and with a taxonomy the zones.
+        labels: what is asked for.
+        taxonomy: the zones, if there are any.
 
     Raises:
         QueryError: if the question names locations and zones. One visit would be both.
     """
     if taxonomy is None:
         return release
-    is_zone = [code >= taxonomy.locations for code in codes_of(release.universe, labels)]
+    is_zone = [code >= taxonomy.locations for code in codes_of(askable, labels)]
     if not any(is_zone):
         return release
     if not all(is_zone):
         raise QueryError("A question about an order is about locations or about zones, not both.")
-    return ZoneView.of(release.universe, release.paths(), taxonomy)
+    return ZoneView.of(askable, release.paths(), taxonomy)

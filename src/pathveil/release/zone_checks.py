@@ -16,20 +16,23 @@ from pathveil.universe.taxonomy import PREFIX, Taxonomy
 from pathveil.universe.universe import Universe
 
 
-def read_zones(path: Path, universe: Universe, record: TaxonomyRecord) -> Taxonomy:
+def read_zones(
+    path: Path, universe: Universe, record: TaxonomyRecord, *, of_tree: bool
+) -> Taxonomy:
     """The taxonomy of a bundle, from the last column of its list of locations.
 
     Args:
         path: the list of locations.
-        universe: what it lists: the locations, then the zones.
+        universe: what it lists: the locations, then, if they are nodes of a tree, the zones.
         record: what the certificate says.
+        of_tree: whether they are.
 
     Raises:
         ReleaseError: if they do not agree.
     """
     try:
         _, *rows = csv.reader(io.StringIO(read_plain(path).decode()), strict=True)
-        size = len(universe) - record.zones
+        size = len(universe) - (record.zones if of_tree else 0)
         locations = Universe(universe.labels[: max(size, 0)])
         zones = [unescape(row[-1]).removeprefix(PREFIX) for row in rows[:size]]
         taxonomy = Taxonomy.of(locations, zones, origin=record.origin)
@@ -37,7 +40,8 @@ def read_zones(path: Path, universe: Universe, record: TaxonomyRecord) -> Taxono
         taxonomy = None
     if (
         taxonomy is None
-        or taxonomy.extend(locations) != universe
+        or len(taxonomy) != record.zones
+        or (taxonomy.extend(locations) if of_tree else locations) != universe
         or any(row[-1] for row in rows[size:])
     ):
         raise ReleaseError(f"{path} does not hold the zones that the certificate names.")
@@ -54,7 +58,7 @@ def thresholds(tree: NoisyPrefixTree) -> NDArray[np.int64]:
 
 def visits(tree: NoisyPrefixTree) -> NDArray[np.int32]:
     """The visits up to each node, int32, shape (n,): its level, or the zones on its path."""
-    if tree.parameters.taxonomy is None:
+    if tree.parameters.sub_levels is None:
         return tree.level
     number = _is_zone(tree).astype(np.int32)
     for nodes in tree.level_slices()[1:]:
@@ -65,7 +69,7 @@ def visits(tree: NoisyPrefixTree) -> NDArray[np.int32]:
 def zone_problem(tree: NoisyPrefixTree) -> bool:
     """Whether a location stands anywhere but below its own zone."""
     taxonomy = tree.parameters.taxonomy
-    if taxonomy is None:
+    if taxonomy is None or tree.parameters.sub_levels is None:
         return False
     inside = ~_is_zone(tree)
     zone = taxonomy.locations + taxonomy.zone_of[tree.location[inside]]

@@ -32,6 +32,7 @@ class Outlook:
         same: the probability that two visits go to the same location.
         covered: the share of all visits that go to the most popular locations.
         has_map: whether it is known how far locations are from each other.
+        zones: the parts of the universe that a small table can count; 0 if there are none.
     """
 
     total: float
@@ -45,6 +46,7 @@ class Outlook:
     same: float
     covered: float
     has_map: bool = False
+    zones: int = 0
 
     def mean(self, by_shape: NDArray[np.float64]) -> float:
         """The mean over all trajectories."""

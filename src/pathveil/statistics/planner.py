@@ -80,6 +80,7 @@ from pathveil.statistics.shapes import SHAPES, count_shapes, shape_values
 from pathveil.statistics.statistic import FIRST_LOOK, VISITED, Known, Statistic
 from pathveil.statistics.total import TOTAL
 from pathveil.statistics.visits import VISITS
+from pathveil.statistics.zones import told_zones
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +208,7 @@ class Planner:
             same=same,
             covered=min(1.0, MOST_POPULAR * min(same, 3.0 / size)),
             has_map=seen.scope.has_map,
+            zones=told_zones(seen.scope),
         )
 
     def _second_outlook(self, seen: Measurements) -> Outlook | None:

@@ -28,6 +28,7 @@ from pathveil.statistics.outlook import Outlook
 if TYPE_CHECKING:
     from pathveil.statistics.validation import Queries
     from pathveil.universe.lines import Lines
+    from pathveil.universe.taxonomy import Taxonomy
 
 ALWAYS_DENSE = 1 << 62
 NONE_INVENTED = Fraction(0)
@@ -78,6 +79,7 @@ class Scope:
         lines: which locations one line serves (public), if a timetable tells.
         follows: whether an earlier release of the series (public) says what to expect of counts
             that no threshold would pass.
+        taxonomy: the zone of each location (public), if somebody names them.
     """
 
     universe_size: int
@@ -89,6 +91,7 @@ class Scope:
     queries: "Queries | None" = None
     lines: "Lines | None" = None
     follows: bool = False
+    taxonomy: "Taxonomy | None" = None
 
     @property
     def named(self) -> int:
@@ -126,6 +129,7 @@ class Scope:
             candidates=np.arange(self.named),
             points=None if self.points is None else self.points[self.candidates],
             lines=self.lines_among,
+            taxonomy=None,  # unnamed visits, of which zones tell, are over
         )
 
     @cached_property

@@ -1,12 +1,14 @@
-"""Zones: how many visit each part of the map.
+"""Zones: how many visit each part of the universe.
 
-In a large universe most locations are visited by so few that no noisy count can name them; a block
+In a large universe most locations are visited by so few that no noisy count can name them; a zone
 of some hundred neighbours is visited by many. So a small table tells where those visits belong. A
-cell is a block of the map (`blocks`): a public function of the coordinates, with about as many
-locations in each. Locations that are not on the map, or all of them without one, are one more.
+cell is a zone of the taxonomy, if there is one; else a block of the map (`blocks`): a public
+function of the coordinates, with about as many locations in each. Locations that are not on the
+map, or all of them without one, are one more.
 
-A trajectory adds 1 for each of its distinct locations, to the cell of its block, and for ``cap`` of
-them at most; they are picked as for the visits. All of them may lie in one block.
+A trajectory adds 1 for each of its distinct locations, to the cell of its zone, and for ``cap`` of
+them at most; they are picked as for the visits. All of them may lie in one zone. Which zone a
+location lies in is public either way, so this does not depend on who made the zones.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,20 +38,20 @@ class Zones(OfVisits):
     """See above."""
 
     name = "zones"
-    words = "how many visit each block of the map"
+    words = "how many visit each zone, or block of the map"
     adds, because = "k", "one for each of at most k of its distinct locations"
     stage = VISITED
 
     def bound(self, cap: int) -> Bound:
-        """All of the locations may lie in one block."""
+        """All of the locations may lie in one zone."""
         return Bound(cap, cap**2)
 
     def size(self, scope: Scope) -> int:
-        """The blocks, and one for what is not on the map."""
-        return zones_of(scope.universe_size) + 1
+        """The zones, and one for what is not on the map."""
+        return count_zones(scope) + 1
 
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
-        """Those of the visits, block by block."""
+        """Those of the visits, zone by zone."""
         found, locations = visit_cells(rows.offsets, rows.codes, rows.size, cap)
         return found, blocks_of(scope)[locations]
 
@@ -65,20 +67,19 @@ class Zones(OfVisits):
         return np.minimum(outlook.distinct, cap)
 
     def typical(self, outlook: Outlook) -> float:
-        """The average block."""
-        return outlook.total * outlook.mean_distinct / zones_of(outlook.universe_size)
+        """The average zone."""
+        return outlook.total * outlook.mean_distinct / max(outlook.zones, 1)
 
     def worth(self, outlook: Outlook, usual: float) -> float:
-        """Nothing without a map, or if the average location can be counted by itself.
+        """Nothing without zones or a map, or if the average location can be counted by itself.
 
         That is, if it reaches the sanity bound of the paper's relative error.
         """
         average = outlook.total * outlook.mean_distinct / outlook.universe_size
-        many = zones_of(outlook.universe_size) > 1
-        return usual if outlook.has_map and many and average < outlook.least else 0.0
+        return usual if outlook.zones > 1 and average < outlook.least else 0.0
 
     def denoise(self, table: NoisyTable, scope: Scope, known: Known) -> Estimates:
-        """Hardly a block is quite empty."""
+        """Hardly a zone is quite empty."""
         return posterior_means(table.counts, table.noise)
 
 
@@ -90,9 +91,28 @@ def zones_of(universe_size: int) -> int:
     return int(max(min(MOST_ZONES, universe_size // LEAST_IN_ZONE), 1) ** 0.5) ** 2
 
 
+def has_taxonomy(scope: Scope) -> bool:
+    """Whether somebody named the zones, and not more than a small table can count."""
+    return scope.taxonomy is not None and 1 < len(scope.taxonomy) <= MOST_ZONES
+
+
+def count_zones(scope: Scope) -> int:
+    """How many zones, or blocks of a map, there are."""
+    if scope.taxonomy is not None and has_taxonomy(scope):
+        return len(scope.taxonomy)
+    return zones_of(scope.universe_size)
+
+
+def told_zones(scope: Scope) -> int:
+    """The same, and 0 if nothing tells one from the other."""
+    return count_zones(scope) if has_taxonomy(scope) or scope.has_map else 0
+
+
 def blocks_of(scope: Scope) -> NDArray[np.int64]:
-    """The block of each location, int64, shape (|L|,); found once for a scope."""
+    """The zone or block of each location, int64, shape (|L|,); found once for a scope."""
     size = scope.universe_size
+    if scope.taxonomy is not None and has_taxonomy(scope):
+        return scope.taxonomy.zone_of.astype(np.int64)
     if scope.points is None:
         return np.full(size, zones_of(size), dtype=np.int64)
     if BLOCKS not in scope.numbered:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pathveil.core.paths import Paths
 from pathveil.errors import UniverseError
+from pathveil.universe.coordinates import EARTH_RADIUS
 from pathveil.universe.universe import LISTED, MAX_LABEL_LENGTH, MAX_SIZE, Universe, text_problem
 
 PREFIX = "zone:"
@@ -158,6 +159,20 @@ class Taxonomy:
         codes[last[inside] - 1] = self.locations + self.zone_of[paths.codes[inside]]
         offsets = paths.offsets + np.concatenate(([0], np.cumsum(inside)))[paths.offsets]
         return Paths(offsets, codes, paths.weights)
+
+    @cached_property
+    def points(self) -> NDArray[np.float64]:
+        """A place for each location if there is no map, float64, shape (|L|, 3).
+
+        All locations of a zone lie in one place, and zones apart: on a spiral from pole to pole.
+        So much a taxonomy says about who is near whom, and nothing about which zones are.
+        """
+        at = np.arange(len(self))
+        height = 1.0 - (2 * at + 1) / max(len(self), 1)
+        turn, around = at * (np.pi * (3.0 - 5.0**0.5)), np.sqrt(1.0 - height**2)
+        middles = np.column_stack((around * np.cos(turn), around * np.sin(turn), height))
+        places: NDArray[np.float64] = EARTH_RADIUS * middles[self.zone_of]
+        return places
 
     def _middles(self, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
         placed = ~np.isnan(degrees)

@@ -57,7 +57,7 @@ def count(
         raise QueryError("Choose one of --ordered and --prefix.")
     release = open_release(directory)
     asked = trips.within(release, between)
-    steps = [read_step(text, release.universe) for text in locations]
+    steps = [read_step(text, release.askable) for text in locations]
     if ordered:
         answer = asked.count_ordered(steps)
     elif prefix:

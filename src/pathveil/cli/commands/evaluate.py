@@ -79,7 +79,7 @@ def evaluate(
     where it ends), and compared by their locations. With --keep sample another sample is drawn
     than the one that was published.
 
-    A release with a taxonomy is compared by zones.
+    A tree with a taxonomy is compared by zones.
 
     Example: `pathveil evaluate taps.csv release --unit-column card_id --order-column tapped_at
     --location-column stop`
@@ -179,7 +179,7 @@ def _print(
         f"{release.parameters.max_trajectories_per_unit} per unit.",
         highlight=False,
     )
-    if release.parameters.taxonomy is not None:
+    if release.parameters.sub_levels is not None:
         console.print("The release has zones: every visit, raw or released, is told by its zone.")
     console.print("The page is", style="bold", end=" ")
     console.print(Copied(page), markup=False, highlight=False)

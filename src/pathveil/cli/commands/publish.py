@@ -133,8 +133,8 @@ def publish(
     Example: `pathveil publish taps.csv --universe stops.csv --unit-column card_id
     --order-column tapped_at --location-column stop --epsilon 1 --out release`
 
-    With zones, where the counts of single stops are small: `--method full --taxonomy zones.csv`,
-    a file with the columns location and zone.
+    With zones, where the counts of single stops are small: `--taxonomy zones.csv`, a file with the
+    columns location and zone.
 
     With times: `--time-column tapped_at --time-grid 1h --time-zone America/Montreal` instead of
     the order column.

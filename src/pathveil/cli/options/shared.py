@@ -34,10 +34,10 @@ Taxonomy: TypeAlias = Annotated[
     typer.Option(
         "--taxonomy",
         metavar="TAXONOMY",
-        help="The public zone of every location, so that sparse branches are counted by zone: a "
-        "CSV or Parquet file with the columns 'location' and 'zone'; parent:1 (coarser cells of a "
-        "grid: or h3: universe); gtfs:feed.zip (the station of each stop); grid:… or h3:… (the "
-        "coarse cell in which each location lies). Needs --method full or basic.",
+        help="The public zone of every location, so that what is too rare for a count of its own "
+        "is counted by zone: a CSV or Parquet file with the columns 'location' and 'zone'; "
+        "parent:1 (coarser cells of a grid: or h3: universe); gtfs:feed.zip (the station of each "
+        "stop); grid:… or h3:… (the coarse cell in which each location lies).",
         rich_help_panel=_DATA,
     ),
 ]

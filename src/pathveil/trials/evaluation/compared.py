@@ -31,12 +31,12 @@ from pathveil.universe.universe import Universe
 def at_one_level(
     database: TrajectoryDatabase, release: Release
 ) -> tuple[WeightedPaths, WeightedPaths]:
-    """Both as they are; if the release has zones, both with every visit as its zone.
+    """Both as they are; if the release is a tree with zones, both with every visit as its zone.
 
     Some visits of such a release are told by their zone only. Nothing but zones is common to all.
     """
     taxonomy = release.parameters.taxonomy
-    if taxonomy is None:
+    if taxonomy is None or release.parameters.how.has_tables:
         return database, release
     return ZoneView.of(release.universe, database.paths(), taxonomy), release.at_zone_level()
 

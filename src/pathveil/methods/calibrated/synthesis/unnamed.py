@@ -2,9 +2,10 @@
 
 The movement model knows that somebody goes somewhere rare, and not where. Left out, such visits
 would be missing: lengths and sums would not agree, and of a large universe most visits would be
-gone. With a map each gets a location that is no candidate. No single one of them means anything,
-but their sums do: by blocks of the map they are what the table of zones has and the candidates have
-not (`statistics.zones`), within a block they follow what the noisy visits say.
+gone. With zones or a map each gets a location that is no candidate. No single one of them means
+anything, but their sums do: by zones (those of a taxonomy, else blocks of the map) they are what
+the table of zones has and the candidates have not (`statistics.zones`), within a zone they follow
+what the noisy visits say.
 
 Without zones such visits are left out, but a trajectory that would be empty keeps one location.
 To place them by what the noisy visits say was tried and does harm: of the 41,270 pages of kosarak
@@ -48,7 +49,7 @@ class Unnamed:
 
     Attributes:
         odds: float64, shape (|L|,), not normalised; 0 for candidates.
-        block: int64, shape (|L|,); the block of the map that each lies in.
+        block: int64, shape (|L|,); the zone, or block of the map, that each lies in.
         kernel: float64, shape (blocks, blocks); how much likelier a move between them is than
             without a map.
         has_zones: whether the blocks were measured; if not, such visits are left out.
@@ -141,7 +142,8 @@ def _kernel(
     decay = (told + slack) / (expected + slack)
     kernel: NDArray[np.float64] = decay[step]
     # Nobody knows how far away what is not on the map is.
-    kernel[-1, :] = kernel[:, -1] = 1.0
+    nowhere = np.bincount(block[placed], minlength=count) == 0
+    kernel[nowhere, :] = kernel[:, nowhere] = 1.0
     return kernel
 
 
