@@ -87,13 +87,13 @@ def city():
     return pv.publish(database, epsilon="8").on(lines)
 
 
-def zoned():
+def zoned(method="full"):
     """A release with zones."""
     universe = pv.Universe("abcdef")
     offsets, codes = trajectories(6, 900, 5)
     database = pv.TrajectoryDatabase.from_arrays(offsets, codes, universe)
     taxonomy = Taxonomy.of(universe, list("XYXZZZ"))
-    return pv.publish(database, epsilon="4", height=3, method="full", taxonomy=taxonomy)
+    return pv.publish(database, epsilon="4", height=3, method=method, taxonomy=taxonomy)
 
 
 def empty():

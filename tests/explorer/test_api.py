@@ -24,6 +24,7 @@ MADE = {
     "calibrated times": (lambda: releases.timed("calibrated"),),
     "strange labels": (releases.strange,),
     "zones": (releases.zoned,),
+    "calibrated zones": (lambda: releases.zoned("calibrated"),),
     "nothing": (releases.empty,),
     "two": (releases.week, lambda: releases.week(seed=8)),
     "two unlike": (releases.week, releases.strange),
@@ -193,8 +194,9 @@ def test_counts_in_hours_are_those_of_the_release():
         assert answer["count"] == release.count_ordered([("Park", "06:00-12:00"), "Mall"])
 
 
-def test_zones_are_counted_as_the_release_does():
-    caller = caller_of("zones")
+@pytest.mark.parametrize("made", ["zones", "calibrated zones"])
+def test_zones_are_counted_as_the_release_does(made):
+    caller = caller_of(made)
     release = caller.indexed[0].release
     for labels in (["a"], ["zone:X"], ["a", "zone:Z"]):
         assert caller.ask("/count", location=labels)["count"] == release.count(labels)
@@ -207,11 +209,20 @@ def test_zones_are_counted_as_the_release_does():
     assert visits == {label: count for label, count in known.items() if count}
 
 
+def test_zones_are_found_where_they_can_be_asked_for():
+    caller = caller_of("calibrated zones")
+    found = caller.ask("/locations", q="zone", zones="yes")["rows"]
+    assert [row["label"] for row in found] == ["zone:X", "zone:Y", "zone:Z"]
+    release = caller.indexed[0].release
+    assert [row["count"] for row in found] == [release.count([row["label"]]) for row in found]
+    assert not caller.ask("/locations", q="zone")["rows"]  # a map, hours and flows have none
+
+
 def test_the_tree_is_that_of_the_release(caller):
     """Down to the third level: every child has the count of its prefix."""
     indexed = caller.indexed[0]
     release, grid = indexed.release, indexed.release.time_grid
-    has_zones = release.parameters.taxonomy is not None
+    has_zones = release.parameters.sub_levels is not None
     published = {}
     tree = release.tree
     for node in range(len(tree)):

@@ -202,7 +202,8 @@ class IndexedRelease:
         lengths: how many trajectories have each length.
         ends: from the first location to the last.
         steps: from each location to the next.
-        search: finds locations, and zones, by what one types.
+        search: finds locations by what one types.
+        askable_search: finds zones, too.
         visit_positions: answers questions about an order or about hours.
         walk: walks the prefix tree.
         patterns: the tables of patterns, which fill while one looks at other things.
@@ -219,6 +220,7 @@ class IndexedRelease:
     ends: PairCounts
     steps: PairCounts
     search: LocationSearch
+    askable_search: LocationSearch
     visit_positions: VisitPositions
     walk: PrefixWalk
     patterns: PatternTables
@@ -250,7 +252,10 @@ class IndexedRelease:
             lengths=length_distribution(release),
             ends=most_frequent_first(origin_destination(release)),
             steps=most_frequent_first(transitions(release)),
-            search=LocationSearch.build(release.askable),
+            search=(search := LocationSearch.build(universe)),
+            askable_search=search
+            if release.askable is universe
+            else LocationSearch.build(release.askable),
             visit_positions=VisitPositions.build(release.timed_paths(), len(universe)),
             walk=PrefixWalk(release.timed_paths(), None if has_zones else release.tree),
             patterns=tables,

@@ -72,19 +72,12 @@ class Lengths(Table):
 def matches(indexed: IndexedRelease, asked: Asked) -> Matches:
     """The answer of ``/api/locations``."""
     typed, limit = asked.text("q") or "", asked.integer("limit")
-    codes = indexed.search.find(typed, limit) if typed else indexed.by_visits[:limit].tolist()
-    labels, size = indexed.release.askable.labels, len(indexed.visits)
-    zones = [code for code in codes if code >= size]
-    counts = indexed.release.count_many([[labels[code]] for code in zones]).tolist()
-    of_zone = dict(zip(zones, counts, strict=True))
-    return Matches(
-        rows=[
-            Match.at(
-                indexed, code, count=of_zone[code] if code >= size else int(indexed.visits[code])
-            )
-            for code in codes
-        ]
-    )
+    search = indexed.askable_search if asked.text("zones") == "yes" else indexed.search
+    codes = search.find(typed, limit) if typed else indexed.by_visits[:limit].tolist()
+    labels = indexed.release.askable.labels
+    counts = indexed.release.count_many([[labels[code]] for code in codes]).tolist()
+    found = zip(codes, counts, strict=True)
+    return Matches(rows=[Match.at(indexed, code, count=count) for code, count in found])
 
 
 def drawn(indexed: IndexedRelease, asked: Asked) -> Map:

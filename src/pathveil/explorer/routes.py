@@ -128,6 +128,10 @@ def _all() -> Iterable[Route]:
         "/locations", "Locations whose label or name fits a half-typed text.", locations.Matches,
         locations.matches,
         Parameter("q", "What was typed; without it the most visited."), _rows(20),
+        Parameter(
+            "zones", "Whether zones fit, too: only counts know them.",
+            {"type": "string", "enum": ["no", "yes"]}, "no",
+        ),
     )  # fmt: skip
     yield _one(
         "/map", "Every location that can be placed on a map.", locations.Map, locations.drawn,

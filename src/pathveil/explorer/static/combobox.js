@@ -5,7 +5,7 @@ import { el, fill, newId, number, place } from "./dom.js";
 const SHOWN = 12;
 
 /** Suggests locations of the release that `asker` asks about; `picked({label, name})` is called when one is chosen. */
-export function combobox({ label, asker, picked, keepText = false, placeholder = "Type a name or a label" }) {
+export function combobox({ label, asker, picked, zones = "no", keepText = false, placeholder = "Type a name or a label" }) {
   const inputId = newId("search");
   const listId = newId("list");
   const ask = asker();
@@ -27,7 +27,7 @@ export function combobox({ label, asker, picked, keepText = false, placeholder =
     isWaiting = true;
     isEntered = false;
     try {
-      found = (await ask("/locations", { q: input.value.trim(), limit: SHOWN })).rows;
+      found = (await ask("/locations", { q: input.value.trim(), limit: SHOWN, zones })).rows;
     } catch (error) {
       isWaiting = false;
       status.textContent = error.message;

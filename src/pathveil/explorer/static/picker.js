@@ -22,7 +22,7 @@ export const toQuestion = ({ locations, order, during }) => ({ location: locatio
 export function picker(question, facts, changed) {
   let { locations, order, during } = question;
   const list = el("ol", { class: "chosen", "aria-label": "Chosen locations" });
-  const search = combobox({ label: "Add a location", asker: facts.asker, picked: (row) => row && add(row.label, row.name) });
+  const search = combobox({ label: facts.zones ? "Add a location or a zone" : "Add a location", asker: facts.asker, zones: "yes", picked: (row) => row && add(row.label, row.name) });
   const clear = el("button", { type: "button", onclick: () => { locations = []; tell(); search.input.focus(); } }, "Clear");
 
   function add(label, name) {
@@ -71,7 +71,7 @@ export function picker(question, facts, changed) {
 /** An address holds labels only. */
 async function findNames(locations, { ask }) {
   await Promise.all(locations.map(async (one) => {
-    const { rows } = await ask("/locations", { q: one.label, limit: 1 });
+    const { rows } = await ask("/locations", { q: one.label, limit: 1, zones: "yes" });
     if (rows[0]?.label === one.label) one.name = rows[0].name;
   }));
 }
