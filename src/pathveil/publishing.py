@@ -384,7 +384,6 @@ def _publish_tables(
         progress,
         Planner(parameters, database.tells_units, follows=earlier is not None),
         drawn_queries,
-        follows=earlier is not None,
     )
     plan = measurements.plan
     parameters = replace(parameters, planned=plan)

@@ -75,15 +75,10 @@ def measure(
     progress: Progress = lambda _done, _all: None,
     adapt: Adapt = as_planned,
     choose_queries: ChooseQueries = about_anything,
-    *,
-    follows: bool = False,
 ) -> Measurements:
-    """Measure everything that the calibrated method needs. Spends the plan's budget, all of it.
-
-    ``follows``: an earlier release of the series says what to expect of small counts; public.
-    """
+    """Measure everything that the calibrated method needs. Spends the plan's budget, all of it."""
     counter, spent, done = table_counter(database), list[Line](), 0
-    seen = Measurements(replace(_scope(database), follows=follows), {}, plan)
+    seen = Measurements(_scope(database), {}, plan)
     while lines := seen.plan.next_stage(spent):
         seen = measure_stage(counter, lines, seen, randomness)
         spent += lines
@@ -215,14 +210,13 @@ class Stage(CellTables):
 def _noisy(line: Line, exact: Iterable[Cells], scope: Scope, randomness: Randomness) -> NoisyTable:
     """Dense if the table is small, a fact about the scope only; else above a threshold.
 
-    A table that follows an earlier release is dense up to a larger size. What its threshold hides
+    Of some tables all noisy counts are kept up to a larger size. What their threshold hides
     otherwise is then seen, with the noise that it has anyway: a sparse table has the law of a dense
-    one of which what is below θ is left out (Theorem 4), so it costs the same; and whether there is
-    an earlier release, and how many cells there are, is public.
+    one of which what is below θ is left out (Theorem 4), so it costs the same; and how many cells
+    there are is public.
     """
     statistic, size = line.statistic, line.statistic.size(scope)
-    whole_up_to = statistic.whole_up_to if scope.follows else 0
-    if size <= max(statistic.dense_up_to, whole_up_to):
+    if size <= max(statistic.dense_up_to, statistic.whole_up_to):
         return dense_table(gathered(exact, size), line.noise, randomness)
     theta = line.noise.threshold(size, statistic.invented(scope))
     return sparse_table(exact, size, line.noise, theta, randomness)

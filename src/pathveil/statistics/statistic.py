@@ -76,8 +76,6 @@ class Scope:
         points: float64, shape (|L|, 3); where each location lies (public), if there is a map.
         queries: the questions that validate answers; None before they are chosen.
         lines: which locations one line serves (public), if a timetable tells.
-        follows: whether an earlier release of the series (public) says what to expect of counts
-            that no threshold would pass.
     """
 
     universe_size: int
@@ -88,7 +86,6 @@ class Scope:
     points: NDArray[np.float64] | None = None
     queries: "Queries | None" = None
     lines: "Lines | None" = None
-    follows: bool = False
 
     @property
     def named(self) -> int:
@@ -290,8 +287,7 @@ class Statistic(ABC):
         of_candidates: whether it has cells of candidates only.
         dense_up_to: a table of so many cells is published cell by cell, a larger one above a
             threshold.
-        whole_up_to: and one of so many with all its noisy counts beside, in a release that follows
-            another (`Scope.follows`).
+        whole_up_to: and one of so many with all its noisy counts beside.
         repeats: whether most trips of most people add to the same few cells, wherever they go: then
             nothing is won by clipping what a person adds.
         counts_each: whether every trajectory that is not empty adds 1 in exactly one cell.
