@@ -118,20 +118,18 @@ UNIVERSE = pv.Universe([f"s{code:02}" for code in range(STOPS)])
 PEOPLE = [[code, (code + 1 + unit % 3) % STOPS] for unit in range(30) for code in range(STOPS)]
 
 
-def measured(monkeypatch, *, follows, up_to=1 << 20):
+def measured(monkeypatch, up_to=1 << 20):
     """A town whose table of moves is too large to be dense."""
     monkeypatch.setattr(Moves, "dense_up_to", 0)
     monkeypatch.setattr(Moves, "whole_up_to", up_to)
     given = Parameters.choose(epsilon="4", universe_size=STOPS, method="calibrated")
     people = [[f"s{code:02}" for code in visits] for visits in PEOPLE]
     database = pv.TrajectoryDatabase.from_sequences(people, UNIVERSE)
-    return gate.measure(
-        database, MeasurementPlan.usual(given), choose_candidates, Randomness(), follows=follows
-    )
+    return gate.measure(database, MeasurementPlan.usual(given), choose_candidates, Randomness())
 
 
-def test_a_release_that_follows_another_keeps_all_noisy_counts_of_moves(monkeypatch):
-    seen = measured(monkeypatch, follows=True)
+def test_all_noisy_counts_of_moves_are_kept(monkeypatch):
+    seen = measured(monkeypatch)
     whole, listed = seen.whole[MOVES], seen[MOVES]
     assert np.array_equal(whole.keys, np.arange(seen.scope.named**2))  # empty cells, too
     # The list is a part of the same noisy table: nothing is drawn, or paid for, twice.
@@ -141,9 +139,8 @@ def test_a_release_that_follows_another_keeps_all_noisy_counts_of_moves(monkeypa
     assert listed.cells == whole.cells
 
 
-@pytest.mark.parametrize(("follows", "up_to"), [(False, 1 << 20), (True, 4)])
-def test_others_list_what_passes_and_keep_no_more(monkeypatch, follows, up_to):
-    seen = measured(monkeypatch, follows=follows, up_to=up_to)
+def test_a_table_that_is_too_large_lists_what_passes_and_keeps_no_more(monkeypatch):
+    seen = measured(monkeypatch, up_to=4)
     assert not seen.whole
     assert seen[MOVES].threshold is not None
 
@@ -162,4 +159,4 @@ def test_a_table_of_occupied_cells_alone_would_be_seen(monkeypatch):
 
     monkeypatch.setattr(gate, "_noisy", occupied_only)
     with pytest.raises(AssertionError):
-        test_a_release_that_follows_another_keeps_all_noisy_counts_of_moves(monkeypatch)
+        test_all_noisy_counts_of_moves_are_kept(monkeypatch)

@@ -399,7 +399,7 @@ def test_a_move_that_nobody_makes_is_left_as_it_is():
     one = Destinations(
         np.ones(4), np.ones(4), np.full(4, 0.25),
         *listed_moves(np.array([0, 1]), np.array([1, 2]), np.array([10.0, 20.0]), 3),
-        np.array([-1, 0, 1]), np.ones(3),
+        np.array([-1, 0, 1]), np.ones(3), np.zeros(3),
     )  # fmt: skip
     assert one.reweighed(np.array([9.0, 2.0, 3.0])).weight.tolist() == [20.0, 60.0, 0.0]
 

@@ -46,6 +46,7 @@ def model(actions, *, popularity=(1, 1, 1, 1, 0), moves=(), ending=0.0, novelty=
         *listed_moves(first, second, np.full(len(moves), 1e9), SIZE),
         np.arange(len(moves)),
         np.ones(SIZE),
+        np.zeros(len(moves)),
     )
     weights = np.zeros(SHAPE)
     for action, value in actions.items():

@@ -223,14 +223,14 @@ class Stage(CellTables):
 def _noisy(line: Line, exact: Iterable[Cells], scope: Scope, randomness: Randomness) -> NoisyTable:
     """Dense if the table is small, a fact about the scope only; else above a threshold.
 
-    A table that follows an earlier release is dense up to a larger size. What its threshold hides
+    Of some tables all noisy counts are kept up to a larger size. What their threshold hides
     otherwise is then seen, with the noise that it has anyway: a sparse table has the law of a dense
-    one of which what is below θ is left out (Theorem 4), so it costs the same; and whether there is
-    an earlier release, and how many cells there are, is public.
+    one of which what is below θ is left out (Theorem 4), so it costs the same; and how many cells
+    there are, and whether an earlier release is followed, is public.
     """
     statistic, size = line.statistic, line.statistic.size(scope)
-    whole_up_to = statistic.whole_up_to if scope.follows else 0
-    if size <= max(statistic.dense_up_to, whole_up_to):
+    learnt_up_to = statistic.learnt_up_to if scope.follows else 0
+    if size <= max(statistic.dense_up_to, statistic.whole_up_to, learnt_up_to):
         return dense_table(gathered(exact, size), line.noise, randomness)
     theta = line.noise.threshold(size, statistic.invented(scope))
     return sparse_table(exact, size, line.noise, theta, randomness)

@@ -294,8 +294,8 @@ class Statistic(ABC):
         of_candidates: whether it has cells of candidates only.
         dense_up_to: a table of so many cells is published cell by cell, a larger one above a
             threshold.
-        whole_up_to: and one of so many with all its noisy counts beside, in a release that follows
-            another (`Scope.follows`).
+        whole_up_to: and one of so many with all its noisy counts beside.
+        learnt_up_to: likewise, in a release that follows another (`Scope.follows`).
         repeats: whether most trips of most people add to the same few cells, wherever they go: then
             nothing is won by clipping what a person adds.
         counts_each: whether every trajectory that is not empty adds 1 in exactly one cell.
@@ -309,6 +309,7 @@ class Statistic(ABC):
     of_candidates: bool = False
     dense_up_to: int = ALWAYS_DENSE
     whole_up_to: int = 0
+    learnt_up_to: int = 0
     repeats: bool = False
     counts_each: bool = False
 

@@ -19,6 +19,7 @@ from pathveil.compiled import njit
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.methods.calibrated.synthesis.gravity import Neighbourhood, unmeasured_moves
 from pathveil.methods.calibrated.synthesis.rare_moves import RareMoves
+from pathveil.methods.calibrated.synthesis.small_moves import SmallMoves, moves_in_all
 from pathveil.statistics.actions import ACTIONS, END, NEW
 from pathveil.statistics.constants import (
     LEAST_ANYWHERE,
@@ -33,7 +34,6 @@ from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.moves import MOVES
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.returns import OFTEN
-from pathveil.statistics.shapes import DISTINCT_VALUES, SHAPES
 from pathveil.statistics.visits import VISITS
 
 # The columns of `MovementModel.by_location` and of `MovementModel.by_length`.
@@ -93,6 +93,7 @@ class Destinations:
             if nobody makes one.
         leaving: float64, shape (n,); how many people go on to a new location from each, about,
             under the cap of the table of moves.
+        beside: float64, as ``measured``; what of their weights is background, which stays.
     """
 
     background: NDArray[np.float64]
@@ -105,6 +106,7 @@ class Destinations:
     listed: NDArray[np.float64]
     measured: NDArray[np.int64]
     leaving: NDArray[np.float64]
+    beside: NDArray[np.float64]
 
     @classmethod
     def of(
@@ -113,6 +115,7 @@ class Destinations:
         plan: MeasurementPlan,
         near: Neighbourhood | None = None,
         rare: RareMoves | None = None,
+        small: SmallMoves | None = None,
     ) -> "Destinations":
         """The destinations that the measurements name, and a background for those they don't.
 
@@ -121,6 +124,7 @@ class Destinations:
             plan: the public caps with which they were measured.
             near: the map; without it the background is general popularity.
             rare: what an earlier release of the series says of moves that are not listed.
+            small: what their noisy counts say, if there is none.
         """
         visits, moves = known[VISITS].value, known.listed(MOVES)
         count = len(visits)
@@ -140,8 +144,9 @@ class Destinations:
                 *listed_moves(first, second, moves.value, count),
                 np.arange(len(first)),
                 measured if MOVES not in plan else _all_from(known, plan, measured),
+                np.zeros(len(first)),
             )
-            return plain if rare is None else plain.with_rare(rare, moves)
+            return plain._told(rare, small, moves)
         found = unmeasured_moves(
             near,
             moves.listed_keys,
@@ -169,16 +174,22 @@ class Destinations:
             *listed_moves(first[order], second[order], weight[order], count),
             place[: len(moves.value)],
             leaving,
+            np.zeros(len(moves.value)),
         )
-        return mapped if rare is None else mapped.with_rare(rare, moves)
+        return mapped._told(rare, small, moves)
+
+    def _told(
+        self, rare: RareMoves | None, small: SmallMoves | None, listed: Estimates
+    ) -> "Destinations":
+        """With what else is known of the moves that are not listed."""
+        if rare is not None:
+            return self.with_rare(rare, listed)
+        return self if small is None else self.with_small(small, listed)
 
     def with_rare(self, rare: RareMoves, listed: Estimates) -> "Destinations":
         """The same, with the moves that are not listed as an earlier release tells them, too."""
         count = len(self.starts) - 2
-        first = np.repeat(np.arange(count + 1), np.diff(self.starts))
-        model = np.outer(self.background, self.popularity)
-        model[first, self.to[:-1]] += self.weight[:-1]
-        np.fill_diagonal(model, 0.0)
+        model = self._matrix()
         model, unnamed = model[:-1, :-1].copy(), model[:-1, -1:]
         # What is listed follows from the same noise: it must not explain it.
         model.ravel()[listed.listed_keys] -= listed.value
@@ -201,11 +212,42 @@ class Destinations:
             **listed_moves(first, second, value[first, second], count)._asdict(),
         )
 
+    def with_small(self, small: SmallMoves, listed: Estimates) -> "Destinations":
+        """The same, with the moves that are not listed as their noisy counts tell them, too."""
+        count = len(self.starts) - 2
+        value = self._matrix()[:-1]
+        moves = value[:, :-1].ravel()
+        background = moves[listed.listed_keys] - listed.value
+        moves[listed.listed_keys] = 0.0  # they are told already
+        value[:, :-1] = small.told(moves).reshape(count, count)
+        value[np.divmod(listed.listed_keys, count)] = listed.value + background
+        first, second = np.nonzero(value)
+        place = np.full(value.shape, -1)
+        place[first, second] = np.arange(len(first))
+        anywhere = np.append(LEAST_ANYWHERE * value.sum(axis=1) + LEAST_VISITS, 1.0)
+        return replace(
+            self,
+            background=anywhere,
+            familiar=anywhere,
+            measured=place[:, :-1].ravel()[listed.listed_keys],
+            beside=background,
+            **listed_moves(first, second, value[first, second], count)._asdict(),
+        )
+
+    def _matrix(self) -> NDArray[np.float64]:
+        """How many go from each location to each, listed or not; shape (n + 1, n + 1)."""
+        first = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        matrix = np.outer(self.background, self.popularity)
+        matrix[first, self.to[:-1]] += self.weight[:-1]
+        np.fill_diagonal(matrix, 0.0)
+        return matrix
+
     def reweighed(self, ratios: NDArray[np.float64]) -> "Destinations":
         """With other weights of the moves that were measured: so many times as large."""
         weight = self.weight[:-1].copy()
         made = self.measured >= 0
-        weight[self.measured[made]] *= ratios[made]
+        at, beside = self.measured[made], self.beside[made]
+        weight[at] = beside + (weight[at] - beside) * ratios[made]
         count = len(self.starts) - 2
         first = np.repeat(np.arange(count + 1), np.diff(self.starts))
         starts, to, weight, columns, listed = listed_moves(first, self.to[:-1], weight, count)
@@ -322,24 +364,12 @@ def _share_to_new(known: Estimated) -> float:
     return float(max(actions[..., NEW].sum(), 1.0) / max(going_on, 1.0))
 
 
-def _moves_in_all(known: Estimated, plan: MeasurementPlan, ends: int = 2) -> float:
-    """The sum of the table of moves, which the shapes tell far better than its cells.
-
-    Both ends of a listed move are candidates, which hold this share of the first visits; with one
-    of the ends, moves to unnamed locations count, too.
-    """
-    distinct = np.minimum(DISTINCT_VALUES, plan[MOVES if MOVES in plan else DISTANCES].cap)
-    visits = known[VISITS].value.sum()
-    named = visits / max(visits + known.unnamed_visits, 1.0)
-    return float((known[SHAPES].value @ (distinct - 1.0)).sum() * named**ends)
-
-
 def _moves_from(
     known: Estimated, plan: MeasurementPlan, measured: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """How many of them begin at each candidate: by its departures, at least what was measured."""
     departures = _departures(known) + LEAST_VISITS
-    in_all = _moves_in_all(known, plan)
+    in_all = moves_in_all(known, plan)
     missing = np.maximum(departures * (in_all / departures.sum()) - measured, 0.0)
     missing += LEAST_ANYWHERE * departures
     left = max(in_all - measured.sum(), LEAST_ANYWHERE * in_all)
@@ -352,7 +382,7 @@ def _all_from(
 ) -> NDArray[np.float64]:
     """How many moves begin at each candidate, wherever they end; some are never listed."""
     departures = _departures(known) + LEAST_VISITS
-    moves = departures * (_moves_in_all(known, plan, ends=1) / departures.sum())
+    moves = departures * (moves_in_all(known, plan, ends=1) / departures.sum())
     leaving: NDArray[np.float64] = np.maximum(moves, (1.0 + LEAST_BACKGROUND) * measured)
     return leaving
 
@@ -363,7 +393,7 @@ def _moves_to(known: Estimated, plan: MeasurementPlan) -> NDArray[np.float64]:
     begun = np.zeros(known.scope.named)
     begun[beginnings.listed_keys] = beginnings.value
     coming = np.maximum(known[VISITS].value - begun, 0.0) + LEAST_VISITS
-    arriving: NDArray[np.float64] = coming * (_moves_in_all(known, plan) / coming.sum())
+    arriving: NDArray[np.float64] = coming * (moves_in_all(known, plan) / coming.sum())
     return arriving
 
 

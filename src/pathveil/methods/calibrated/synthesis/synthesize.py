@@ -24,6 +24,7 @@ from pathveil.methods.calibrated.synthesis.gravity import Neighbourhood
 from pathveil.methods.calibrated.synthesis.missing_trips import with_missing_trips
 from pathveil.methods.calibrated.synthesis.movement_model import Destinations
 from pathveil.methods.calibrated.synthesis.rare_moves import RareMoves
+from pathveil.methods.calibrated.synthesis.small_moves import SmallMoves
 from pathveil.methods.calibrated.synthesis.target_cells import Targets
 from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.methods.calibrated.synthesis.unnamed import Unnamed, name_all
@@ -121,7 +122,8 @@ def _made(
         else Neighbourhood.of(scope.points[candidates], scope.lines_among)
     )
     rare = RareMoves.of(earlier, measurements, known.total)
-    model = fit(aims, Destinations.of(known, plan, near, rare), work, plan, draw)
+    small = None if rare is not None else SmallMoves.of(measurements, known, plan)
+    model = fit(aims, Destinations.of(known, plan, near, rare, small), work, plan, draw)
     report_progress(1, 5)
 
     rows = _rows_to_make(known.total, plan[TOTAL], is_timed=scope.slots > 0)
