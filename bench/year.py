@@ -35,6 +35,7 @@ from pathlib import Path
 import numpy as np
 
 import pathveil as pv
+from bench.known_sizes import told
 from bench.measuring import row
 from pathveil.core.budget import Budget
 from pathveil.core.zcdp import Concentrated
@@ -212,19 +213,11 @@ def bounds(simulator, riders, stops, epsilon, seed):
         for counts in (raw.transitions.counts, raw.trips.counts):
             true = np.zeros(cells)
             true[: len(counts)] = counts  # which cell is which does not matter here
-            noisy = np.array_split(true + draw.normal(0.0, deviation, cells), 64)
-            found = np.concatenate([_told(some, true, deviation) for some in noisy])
+            noisy = true + draw.normal(0.0, deviation, cells)
+            found = told(noisy, true, true, deviation, is_laplace=False)
             both = (Histogram(keys, np.rint(1000 * one).astype(np.int64)) for one in (true, found))
             figures.append(jensen_shannon(*both))
         yield f"one table with {share:.0%} of the year's ρ", *figures
-
-
-def _told(noisy, true, deviation):
-    """The mean of each count given its noisy one; the true counts are known but for their order."""
-    values, cells = np.unique(true, return_counts=True)
-    log = np.log(cells) - (noisy[:, None] - values) ** 2 / (2.0 * deviation**2)
-    chance = np.exp(log - log.max(axis=1, keepdims=True))
-    return chance @ values / chance.sum(axis=1)
 
 
 def main() -> None:
