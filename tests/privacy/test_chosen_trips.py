@@ -37,7 +37,7 @@ from pathveil.statistics.measurement_plan import begins_in_rho
 
 UNIVERSE = Universe(["A", "B"])
 RUNS = 1500
-# With the share of a half, a bin is taken as it is from 21 on. 30 units of one trip and 42 of two: c = 1
+# With the share of a half, a bin is taken as it is from 21 on. 30 units of one trip, 42 of two: c 1
 # (72³ is more than 114³/4); with one more of two trips it is 2.
 PREPARATION = Preparation(TRIPS_PER_UNIT, Fraction(1, 2), 1, "")
 IN_RHO = Preparation(TRIPS_PER_UNIT, Fraction(1, 8), 1, "", in_rho=True)  # σ² = 4: from 15 on
