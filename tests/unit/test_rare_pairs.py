@@ -1,5 +1,7 @@
 """Pairs below the threshold: the months before tell them as far as they are right."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -70,3 +72,30 @@ def test_pairs_are_worth_more_only_where_they_are_learnt():
     worth = {named: Planner(given, follows=True)._purpose(over, named) for named in (300, 400)}
     assert worth[300].get("pairs", 1.0) > worth[400].get("pairs", 1.0)
     assert Planner(given)._purpose(over, 300).get("pairs", 1.0) == worth[400].get("pairs", 1.0)
+
+
+def test_a_release_that_follows_another_keeps_all_noisy_counts_of_pairs():
+    """The list is a part of the same noisy table: nothing is drawn, or paid for, twice."""
+    seen = measured(city(1), follows=True)
+    whole, listed = seen.whole[PAIRS], seen[PAIRS]
+    assert np.array_equal(whole.keys, np.arange(seen.scope.named**2))  # empty cells, too
+    assert listed.threshold == listed.noise.threshold(whole.cells, PAIRS.invented(seen.scope))
+    assert np.array_equal(listed.keys, np.flatnonzero(whole.counts >= listed.threshold))
+    assert np.array_equal(listed.counts, whole.counts[listed.keys])
+
+
+def test_a_table_of_occupied_pairs_alone_would_be_seen(monkeypatch):
+    """A mutant: only cells that somebody is in get their noise."""
+    right = gate._noisy
+
+    def occupied_only(line, exact, scope, randomness):
+        blocks = list(exact)
+        table = right(line, iter(blocks), scope, randomness)
+        if line.statistic is not PAIRS:
+            return table
+        kept = np.concatenate([cells for cells, _ in blocks])
+        return replace(table, keys=kept, counts=table.counts[kept])
+
+    monkeypatch.setattr(gate, "_noisy", occupied_only)
+    with pytest.raises(AssertionError):
+        test_a_release_that_follows_another_keeps_all_noisy_counts_of_pairs()
