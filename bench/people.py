@@ -134,17 +134,9 @@ def print_chosen(name: str, runs: int) -> None:
         head = [name, what, delta or "0", ", ".join(map(str, chosen)), "; ".join(told) or "–"]
         line([*head, *cells(means)])
     print(f"\n{name} has {yardstick.raw.size:,} trips in all.\n", flush=True)
-    _print_best_tables(name, runs)
+    from bench.clipping import print_floors  # which reads trips from here
 
-
-def _print_best_tables(name: str, runs: int) -> None:
-    """What the best single table of visits would reach: chosen by the truth, so a floor."""
-    from bench.clipping import SHARE, best  # which reads trips from here
-
-    for everything, spends in ((False, f"{SHARE:.0%} of what is left, as usual"), (True, "all")):
-        divergence, what = best(name, runs, everything=everything)
-        print(f"One table of visits that spends {spends}, the best: {divergence:.4f} (c = {what}).")
-    print(flush=True)
+    print_floors(name, runs)
 
 
 def cells(figures: list[float | None]) -> list[str]:

@@ -6,19 +6,20 @@ release leaning on the one before, and compares month 12 with
 - the same share of the budget, taken alone: no earlier release;
 - one of twelve separate releases in pure ε, which is a twelfth of the year's ε;
 - other people: as many riders of the same city and month, drawn anew, without any noise. Who knew
-  all about the city, and nothing about these riders, would be as far off as that: about what chance
-  put into the trips of this month nothing can be told from its noisy tables, nor from the past.
+  all about the city, and nothing about these riders, would be as far off as that: what chance put
+  into the trips of this month the past can't tell, only this month's noisy tables.
 
 ``python -m bench.year --bounds`` publishes nothing. It says how near one table of transitions, and
 one of trips, could come, if it had all of the year's ρ to itself, as if nothing had changed since
 January, and if it were known how many cells have each true count: each cell is then told by Bayes'
-rule. What a model knows besides (that stops are on a line) could come nearer; no release that looks
-at cells alone could, and one that tells anything else has less of ρ.
+rule (`bench.known_sizes`). What a model knows besides (that stops are on a line) could come nearer;
+no release that looks at cells alone could, and one that tells anything else has less of ρ. Queries:
+single locations are known exactly, and those of two and of three are told by a table each.
 
 Riders keep their home and work but for some who move; stops drift in popularity, and follow the
 seasons. ``--simulator corridors`` is another city, with lines instead of free choice. How a release
 leans on the one before was made on these two. ``--simulator districts``, a city with a map, was
-kept back, and is for the final figure of each version: it was run twice so far.
+kept back, and is for the final figure of each version: it was run three times so far.
 
 Errors are the yardsticks of `pathveil evaluate`: the Jensen-Shannon divergence of visits,
 transitions and trips (bits), and the relative error of count queries about up to three locations of
@@ -35,6 +36,7 @@ from pathlib import Path
 import numpy as np
 
 import pathveil as pv
+from bench.known_sizes import told
 from bench.measuring import row
 from pathveil.core.budget import Budget
 from pathveil.core.zcdp import Concentrated
@@ -201,7 +203,8 @@ def year(simulator, riders, stops, epsilon, seed, runs, folder: Path):
 def bounds(simulator, riders, stops, epsilon, seed):
     """The divergence (bits) of transitions and of trips, each told by one table, by its share of ρ.
 
-    The noise is for riders that change one cell by one, which is less than transitions need.
+    And the error of queries. The noise is for riders that change one cell by one, which is less
+    than transitions and queries need.
     """
     *_, database = SIMULATORS[simulator](riders, stops, seed)
     rho = float(Concentrated.within(Fraction(epsilon), Fraction(DELTA)).rho)
@@ -212,19 +215,29 @@ def bounds(simulator, riders, stops, epsilon, seed):
         for counts in (raw.transitions.counts, raw.trips.counts):
             true = np.zeros(cells)
             true[: len(counts)] = counts  # which cell is which does not matter here
-            noisy = np.array_split(true + draw.normal(0.0, deviation, cells), 64)
-            found = np.concatenate([_told(some, true, deviation) for some in noisy])
+            noisy = true + draw.normal(0.0, deviation, cells)
+            found = told(noisy, true, true, deviation, is_laplace=False)
             both = (Histogram(keys, np.rint(1000 * one).astype(np.int64)) for one in (true, found))
             figures.append(jensen_shannon(*both))
+        figures.append(_told_queries(database, deviation, draw))
         yield f"one table with {share:.0%} of the year's ρ", *figures
 
 
-def _told(noisy, true, deviation):
-    """The mean of each count given its noisy one; the true counts are known but for their order."""
-    values, cells = np.unique(true, return_counts=True)
-    log = np.log(cells) - (noisy[:, None] - values) ** 2 / (2.0 * deviation**2)
-    chance = np.exp(log - log.max(axis=1, keepdims=True))
-    return chance @ values / chance.sum(axis=1)
+def _told_queries(database, deviation, draw):
+    """The error of queries if it is known how many of each size have each true answer."""
+    raw = Figures(database)
+    queries = queries_from_trajectories(database, longest=3, queries=QUERIES, seed=0)
+    truth, sizes = raw.answers(queries), np.diff(queries.offsets)
+    told = truth.copy()
+    for size in (2, 3):
+        asked = np.flatnonzero(sizes == size)
+        values, often = np.unique(truth[asked], return_counts=True)
+        noisy = truth[asked] + draw.normal(0.0, deviation, len(asked))
+        log = np.log(often) - (noisy[:, None] - values) ** 2 / (2.0 * deviation**2)
+        chance = np.exp(log - log.max(axis=1, keepdims=True))
+        losses = np.abs(values[:, None] - values) / np.maximum(values, 0.001 * raw.size)[:, None]
+        told[asked] = values[(chance @ losses).argmin(axis=1)]
+    return average_relative_error(truth, told, raw.size)
 
 
 def main() -> None:
@@ -239,7 +252,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.bounds:
         city = given.simulator, given.riders, given.stops, given.epsilon, given.seed
-        row("", "transitions", "trips")
+        row("", "transitions", "trips", "queries")
         for name, *figures in bounds(*city):
             row(name, *(f"{figure:.4f}" for figure in figures))
         return
@@ -265,7 +278,7 @@ def main() -> None:
     row("leaning against pure ε", *np.round(leaning / pure, 2))
     row("leaning against other people", *np.round(leaning / others, 2))
     row("other people against pure ε", *np.round(others / pure, 2))
-    print("Where the last line is above 0.5, nothing could halve the error of pure ε.")
+    print("Where the last line is above 0.5, to know the city would not halve the error of pure ε.")
 
 
 if __name__ == "__main__":

@@ -198,7 +198,7 @@ def test_what_discovery_asks_for_is_refused_before_reading(refuses):
     refuses(*asked, "--delta", "1e-9", "--threshold", "paper", says="'auto'")
     full = ("--epsilon", "1", "--height", "3", "--method", "full")
     refuses(*PUBLISH, *STOPS, *full, "--delta", "1e-9", says="leave delta")
-    refuses(*PUBLISH, *STOPS, "--rho", "0.01", says="Delta must be text")
+    refuses(*PUBLISH, *STOPS, "--rho", "0.01", says="A budget in rho needs a delta")
     both = ("--epsilon", "1", "--rho", "0.01", "--delta", "1e-9")
     refuses(*PUBLISH, *STOPS, *both, says="exactly one of them")
     refuses(*asked[:-4], "--rho", "0.01", "--delta", "1e-9", says="spends its delta on naming")
@@ -319,6 +319,12 @@ def test_the_number_of_trips_is_chosen_and_counts_are_read_as_all_trips(pathveil
     assert "of at most 8 trips" in " ".join(pathveil("flows", "out", "--all").out.split())
     asked = ["evaluate", "taps.csv", "out", *COLUMNS, "--queries", "40", "--all-trips", "--json"]
     assert pathveil(*asked).json()["all_trips"] is True
+    five = ["publish", "taps.csv", *COLUMNS, *STOPS, "--epsilon", "8", "--trips", "5"]
+    assert pathveil(*five, "--out", "five").code == 0
+    said = " ".join(pathveil("compare", "out", "five").out.split())
+    assert "At most 8 trajectories of a unit are counted in the first and 5 in the second" in said
+    assert pathveil("compare", "five", "five", "--json").json()["counted_otherwise"] is None
+    shutil.rmtree("five")
     planned = pathveil("plan", "--universe-size", "9", "--epsilon", "1", "--trips", "auto").out
     assert "is not chosen yet" in " ".join(planned.split())
     shutil.rmtree("out")

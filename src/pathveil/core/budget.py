@@ -25,6 +25,8 @@ LARGEST_RHO = Fraction(50)
 LARGEST_DELTA, SMALLEST_DELTA = Fraction(1, 10**5), Fraction(1, 10**30)
 _DELTA = re.compile(r"\d{0,30}(\.\d{0,40})?([eE]-?\d{1,2})?|\d{1,30}/\d{1,40}")
 
+NO_DELTA = 'A budget in rho needs a delta, such as "1e-9".'
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Budget:
@@ -90,6 +92,8 @@ class Budget:
                 "Give either epsilon (for all that a unit did), epsilon per trip (for each "
                 "trajectory that is used) or rho (with delta), exactly one of them."
             )
+        if rho is not None and delta is None:
+            raise ParameterError(NO_DELTA)
         if rho is not None:
             return cls.parse(Concentrated(parse_rho(rho), parse_delta(delta)).epsilon)
         if epsilon_per_trip is None:

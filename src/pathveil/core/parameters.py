@@ -7,7 +7,7 @@ from fractions import Fraction
 from operator import index
 from typing import TYPE_CHECKING
 
-from pathveil.core.budget import Budget, parse_delta, parse_rho
+from pathveil.core.budget import NO_DELTA, Budget, parse_delta, parse_rho
 from pathveil.core.methods import (
     DEFAULT_METHOD,
     EVERYTHING,
@@ -420,7 +420,7 @@ def _gaussian_delta(delta: object, how: Method) -> Fraction:
             "use method 'calibrated'."
         )
     if delta is None:
-        raise ParameterError('A budget in rho needs a delta, such as "1e-9".')
+        raise ParameterError(NO_DELTA)
     return parse_delta(delta)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pathveil.core.budget import Budget
 from pathveil.core.noise import Gaussian, Laplace, Noise
 from pathveil.core.thresholds import smallest_threshold
+from pathveil.core.trips_per_unit import units_by_trips
 
 AUTO = "auto"
 MOST = 20
@@ -167,10 +168,8 @@ def discovery_threshold(epsilon: Fraction, contribution: int, delta: Fraction) -
 # variance of one and the deviation of the other: too many trips were used on mibici, whose queries
 # were 1.3 times as far off with c = 30 as with 20.)
 #
-# Bins that do not stand out of their noise count as nothing; but if none of several neighbours
-# does, all of them together may: from the top down bins are pooled until their sum stands out of
-# its own noise. 500 people with 200 to 3,200 trips would else be taken for nobody, and c be 1. The
-# rule looks at noisy bins and public numbers only, in integers; any such rule would be private.
+# How many units are in each bin is guessed from the noisy bins (`core.trips_per_unit`). The rule
+# looks at noisy bins and public numbers only, in integers; any such rule would be private.
 #
 # What is counted afterwards is bounded to that c from the same trips (`raw.database.first_trips`).
 # Given the noisy bins, c is the same for two neighbouring databases, so the tables that follow are
@@ -179,8 +178,8 @@ TRIPS_SHARE = Fraction(1, 25)  # of ε; with half of it 537 people with many tri
 TRIP_EDGES: Final = (1, 2, 3, 5, 8, 12, 20, 30, 50, 100)  # the largest number of each bin
 MOST_TRIPS = TRIP_EDGES[-1]  # c is no more
 MORE_EDGES: Final = (200, 400, 800, 1600, 3200, 6400)  # told apart for the expansion only
-TRIP_BINS = len(TRIP_EDGES) + len(MORE_EDGES) + 1
-_STANDS_OUT = 6  # scales of the noise: an empty bin passes once in 800 times, or less often
+EDGES: Final = (*TRIP_EDGES, *MORE_EDGES, 2 * MORE_EDGES[-1])  # the last bin has no end
+TRIP_BINS = len(EDGES)
 
 
 def trips_preparation(budget: Budget, rho: Fraction | None = None) -> Preparation:
@@ -208,40 +207,20 @@ def trips_for(noisy: NDArray[np.int64], squared_scale: Fraction) -> tuple[int, F
         squared_scale: half the variance of the noise on a bin.
 
     Returns:
-        c; and the expansion, None if no bin stands out of the noise (c is 1 then).
+        c; and the expansion in thousandths, None if nobody can be told from noise (c is 1 then).
     """
-    units = _standing_out(noisy.tolist(), squared_scale)
-    edges = (*TRIP_EDGES, *MORE_EDGES, 2 * MORE_EDGES[-1])
+    units = units_by_trips(noisy, squared_scale, EDGES)
     # Twice the middle of a bin, so that it is whole.
-    twice = [low + 1 + high for low, high in zip((0, *edges[:-1]), edges, strict=True)]
+    twice = [low + 1 + high for low, high in zip((0, *EDGES[:-1]), EDGES, strict=True)]
 
-    def used(most: int) -> int:
+    def used(most: int) -> Fraction:
         """Twice N(c)."""
-        return sum(n * min(each, 2 * most) for n, each in zip(units, twice, strict=True))
+        return sum(
+            (n * min(each, 2 * most) for n, each in zip(units, twice, strict=True)), Fraction()
+        )
 
     if not sum(units):
         return 1, None
-    chosen = max(TRIP_EDGES, key=lambda most: (Fraction(used(most) ** 3, most**2), -most))
-    return chosen, Fraction(used(edges[-1]), used(chosen))
-
-
-def _standing_out(noisy: list[int], squared_scale: Fraction) -> list[int]:
-    """The units of each bin that can be told from noise; else 0.
-
-    Bins that do not stand out are pooled with their neighbours below until the sum does. Its noise
-    has the deviation √(2·bins) scales, and three of them are asked for. All units of a pool are
-    taken to be in its fullest bin: of many trips a few that noise made up would outweigh the rest.
-    """
-    least = _STANDS_OUT**2 * squared_scale
-    units = [count if count > 0 and count**2 >= least else 0 for count in noisy]
-    pool: list[int] = []
-    for place in reversed(range(len(noisy))):
-        if units[place]:
-            pool = []
-            continue
-        pool.append(place)
-        held = sum(noisy[each] for each in pool)
-        if held > 0 and held**2 >= 18 * len(pool) * squared_scale and len(pool) > 1:
-            units[max(pool, key=noisy.__getitem__)] = held
-            pool = []
-    return units
+    chosen = max(TRIP_EDGES, key=lambda most: (used(most) ** 3 / most**2, -most))
+    expansion = used(EDGES[-1]) / used(chosen)
+    return chosen, max(Fraction(round(expansion * 1000), 1000), Fraction(1))

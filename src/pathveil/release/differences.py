@@ -164,3 +164,15 @@ def _visitors(release: "Release") -> dict[str, Estimate]:
         for label, answer in zip(labels, answers, strict=True)
         if int(answer) >= release.suppress_below
     }
+
+
+def counted_otherwise(first: "Release", second: "Release") -> str | None:
+    """That the two count other numbers of trips, in words; None if they do not."""
+    bounds = [one.parameters.max_trajectories_per_unit for one in (first, second)]
+    if bounds[0] == bounds[1]:
+        return None
+    return (
+        f"At most {bounds[0]:,} trajectories of a unit are counted in the first and {bounds[1]:,} "
+        "in the second: differences may come from that alone. Compare shares of all trajectories, "
+        "or publish both with one number."
+    )

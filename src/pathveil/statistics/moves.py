@@ -35,7 +35,7 @@ class Moves(PairTable):
     words = "from a location to one that is visited for the first time"
     adds = "k − 1"
     because = "one for each of at most k of its distinct locations but the first"
-    whole_up_to = WHOLE_CELLS
+    whole_up_to = learnt_up_to = WHOLE_CELLS
 
     def bound(self, cap: int) -> Bound:
         """Each move ends elsewhere: the cells differ."""

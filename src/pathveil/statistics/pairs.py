@@ -29,6 +29,8 @@ from pathveil.statistics.statistic import (
     Visit,
 )
 
+# All noisy counts are kept up to so many cells, of 362 candidates. Time: each is then calibrated.
+WHOLE_PAIRS = 1 << 17
 TABLED = 1 << 22  # pairs, of which the place of each is held while rows are looked at
 LEAST_MEAN_DISTINCT = 1.0005  # distinct locations on average from which on anybody goes anywhere
 
@@ -64,6 +66,7 @@ class Pairs(PairTable):
     words = "of locations that one trajectory visits"
     adds = "k(k − 1)/2"
     because = "one for each pair of at most k of its distinct locations"
+    learnt_up_to = WHOLE_PAIRS
 
     def bound(self, cap: int) -> Bound:
         """A pair of distinct locations is there once: the cells differ."""

@@ -74,7 +74,9 @@ from pathveil.statistics.constants import (
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import Line, MeasurementPlan, Reason
 from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.moves import MOVES
 from pathveil.statistics.outlook import Outlook
+from pathveil.statistics.pairs import PAIRS
 from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.shapes import SHAPES, count_shapes, shape_values
 from pathveil.statistics.statistic import FIRST_LOOK, VISITED, Known, Statistic
@@ -121,7 +123,7 @@ class Planner:
             and not _is_too_deep(statistic, outlook.height)
             and statistic.worth(outlook, 1.0) > 0
         ]
-        purpose = self._purpose(over)
+        purpose = self._purpose(over, outlook.named)
         ways = [
             (
                 left,
@@ -168,16 +170,18 @@ class Planner:
             (*spent, *lines, *later), plan.reasons + _reasons(outlook, over), plan.delta
         )
 
-    def _purpose(self, over: Sequence[str]) -> Mapping[str, float]:
+    def _purpose(self, over: Sequence[str], named: int) -> Mapping[str, float]:
         """How many times as much as usual some tables are worth.
 
         Visits are planned as if no release came before: whether it tells where people go now is not
-        known yet, and so they lose nothing by it.
+        known yet, and so they lose nothing by it. Moves and pairs are worth more where all of them
+        are kept, so that they are learnt over the months (`Statistic.learnt_up_to`).
         """
         purpose = PURPOSES[self.parameters.purpose]
         if not self.follows or VISITED not in over:
             return purpose
-        return purpose | {one: purpose.get(one, 1.0) * FOLLOWING[one] for one in FOLLOWING}
+        learnt = {one.name for one in (MOVES, PAIRS) if named * named <= one.learnt_up_to}
+        return purpose | {one: purpose.get(one, 1.0) * FOLLOWING[one] for one in sorted(learnt)}
 
     def _powers(self, left: "_Left", contribution: int) -> Sequence[float | None]:
         """The norms to choose from, by the power of c; None: nothing is clipped."""

@@ -56,7 +56,11 @@ def compare(
         warn_if_injected,
     )
     from pathveil.errors import QueryError
-    from pathveil.release.differences import difference, differences_of_visits
+    from pathveil.release.differences import (
+        counted_otherwise,
+        difference,
+        differences_of_visits,
+    )
 
     if ordered and prefix:
         raise QueryError("Choose one of --ordered and --prefix.")
@@ -80,6 +84,7 @@ def compare(
                 "query": how if locations else "visits",
                 "left_out": left_out,
                 "rule": RULE,
+                "counted_otherwise": counted_otherwise(first, second),
                 "status": [release.certificate.status for release in (first, second)],
             }
         )
@@ -97,6 +102,9 @@ def compare(
             f"{left_out:,} of {of:,} stops were left out because noise may explain the difference; "
             "--all shows them."
         )
+    otherwise = counted_otherwise(first, second)
+    if otherwise is not None:
+        print_note(otherwise)
 
 
 def fields(one: "Difference") -> dict[str, object]:

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.methods.calibrated.synthesis.earlier import Earlier
+from pathveil.methods.calibrated.synthesis.rare_pairs import pairs_over_time
 from pathveil.statistics.all_statistics import TIME_STATISTICS
 from pathveil.statistics.constants import CERTAIN_DEVIATIONS, SANITY
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.pairs import PAIRS
 from pathveil.statistics.returns import KINDS, MOST_RETURNS, RETURNS
 from pathveil.statistics.shapes import DISTINCT_VALUES, LENGTHS, SHAPES, count_shapes
 from pathveil.statistics.statistic import FIRST_LOOK, VISITED, Known, Scope, Statistic
@@ -106,6 +108,9 @@ def estimate(seen: Measurements, earlier: Earlier | None = None) -> Estimated:
         if statistic.stage not in OF_THE_UNIVERSE and statistic not in TIME_STATISTICS:
             found = statistic.denoise(table, scope, known)
             tables[statistic] = _leaning(found, statistic, seen, first.total, earlier)
+    learnt = pairs_over_time(earlier, seen, tables[VISITS].value, first.total)
+    if learnt is not None:
+        tables[PAIRS] = learnt
     if TRIPS in seen and seen[TRIPS].scale < seen[LAST_LOCATIONS].scale:
         tables[LAST_LOCATIONS] = _with_ends(tables[LAST_LOCATIONS], tables[TRIPS], scope.named)
     return Estimated(scope.of_candidates(), first.total, first.unnamed_visits, tables)

@@ -27,6 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.methods.calibrated.synthesis.earlier import Earlier, of_one_size, squared_errors
+from pathveil.statistics.constants import SMALLEST_VARIANCE
+from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.moves import MOVES
 from pathveil.statistics.noisy_table import NoisyTable
@@ -75,13 +77,25 @@ class RareMoves:
         guesses = np.stack([np.where(model > 0, one, 0.0) for one in self._guesses(model)])
         small = np.maximum(model, self.guess) < SMALL * table.noise.deviation
         expected = nearest(counts[small], guesses[:, small]) @ guesses
-        groups, variance = of_one_size(expected, table.scale, SMALLEST), table.noise.deviation**2
-        weight = variance / (variance + squared_errors(table, expected, SMALLEST))
-        value = np.where(model > 0, counts + weight * (expected - counts), 0.0)
-        for group in range(int(groups.max()) + 1):
-            inside = groups == group
-            value[inside] = _lowered(value[inside])
-        return value
+        return shrunk(table, expected, model > 0).value
+
+
+def shrunk(table: NoisyTable, expected: Floats, possible: NDArray[np.bool_]) -> Estimates:
+    """All noisy counts, moved towards what is expected as far as both are uncertain.
+
+    Args:
+        table: with all its cells.
+        expected: of each cell; made before.
+        possible: where anybody can be; elsewhere it is 0.
+    """
+    counts, variance = table.counts.astype(np.float64), table.noise.deviation**2
+    groups = of_one_size(expected, table.scale, SMALLEST)
+    weight = variance / (variance + squared_errors(table, expected, SMALLEST))
+    value = np.where(possible, counts + weight * (expected - counts), 0.0)
+    for group in range(int(groups.max(initial=-1)) + 1):
+        inside = groups == group
+        value[inside] = _lowered(value[inside])
+    return Estimates(value, np.maximum(variance * (1.0 - weight), SMALLEST_VARIANCE), table.keys)
 
 
 def alike(moves: Floats) -> list[Floats]:
