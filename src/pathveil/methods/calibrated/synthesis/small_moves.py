@@ -124,15 +124,17 @@ def _bins(guess: Floats, noisy: NDArray[np.integer], noise: Noise) -> _Bins:
     size = np.log2(np.clip(guess / scale, SMALLEST_GUESS, LARGEST_GUESS)) / GUESS_STEP
     size = np.round(size).astype(np.int64)
     seen = np.round(np.clip(noisy / scale, *SEEN_SCALES) / COUNT_STEP).astype(np.int64)
-    lowest, width = seen.min(initial=0), np.ptp(seen) + 1 if len(seen) else 1
-    keys, of, cells = np.unique(
-        size * width + (seen - lowest), return_inverse=True, return_counts=True
-    )
-    size, seen = np.divmod(keys, width)
+    least, lowest, width = size.min(initial=0), seen.min(initial=0), int(np.ptp(seen)) + 1
+    keys = (size - least) * width + (seen - lowest)
+    cells = np.bincount(keys)
+    there = np.flatnonzero(cells)  # the keys are few: nothing is sorted
+    of = np.searchsorted(there, np.arange(len(cells)))[keys]
+    size, seen = np.divmod(there, width)
+    size += least
     middle = scale * 2.0 ** (GUESS_STEP * size)
     gaps = scale * COUNT_STEP * (seen + lowest)[:, None] - middle[:, None] * FACTOR_GRID
     group = np.unique(size, return_inverse=True)[1]
-    return _Bins(group, cells.astype(np.float64), noise.weight(gaps), of)
+    return _Bins(group, cells[there].astype(np.float64), noise.weight(gaps), of)
 
 
 def _likeliest(prior: Floats, cells: Floats, likelihood: Floats) -> Floats:
