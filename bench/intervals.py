@@ -4,8 +4,10 @@
 
 By kind of question (stops, pairs, three locations, in order, beginnings, moves, trips) and by how
 it was picked: at random, from people's own trajectories, the 20 and the 100 that the release itself
-ranks highest (`pathveil.trials.evaluation.coverage`). A dataset is a name of `shared/data`, or a
-world of `bench.regime_simulators`: simulator:people:locations:visits. INTERNAL: it compares raw
+ranks highest (`pathveil.trials.evaluation.coverage`). Beside the share that is held, in brackets:
+the median width over the true answer; and what it would be if all intervals of that line were
+longer or shorter by the one factor by which just 90% held. A dataset is a name of `shared/data`, or
+a world of `bench.regime_simulators`: simulator:people:locations:visits. INTERNAL: it compares raw
 data with releases.
 """
 
@@ -27,7 +29,7 @@ from pathveil.methods.calibrated.uncertainty.validated import validated
 from pathveil.release.answering import Flow
 from pathveil.statistics.statistic import Rows
 from pathveil.statistics.validation import VALIDATION
-from pathveil.trials.evaluation.coverage import PICKED, SIZES, Coverage, held, size_words
+from pathveil.trials.evaluation.coverage import BELOW, PICKED, SIZES, Coverage, held, size_words
 
 REAL = ("msnbc", "cabspotting", "mibici", "nycflights13", "kosarak", "stm_like")
 WANTED = (0.88, 0.97)
@@ -45,17 +47,48 @@ def database_of(name: str) -> TrajectoryDatabase:
 
 
 def cell(found: list[Coverage]) -> str:
-    """Held and width over several runs; "b" where most intervals are bounds that need no model."""
+    """Held, its mark, width and what width would do, over several runs."""
     if not found:
         return "–"
     asked = sum(one.asked for one in found)
-    share = sum(one.held * one.asked for one in found) / asked
-    width = float(np.mean([one.width for one in found]))
-    is_bound = sum(one.bounds * one.asked for one in found) > asked / 2
-    least, most = by_chance(share, asked)
-    mark = "!" if most < WANTED[0] else "b" if is_bound else "+" if least > WANTED[1] else ""
+    width, would_do = (
+        float(np.mean(each))
+        for each in zip(*((one.width, one.width * one.factor) for one in found), strict=True)
+    )
     few = f" of {asked}" if asked < FEW else ""
-    return f"{share:.3f}{mark}{few} ({width:.2f})"
+    return f"{_share(found):.3f}{mark(found)}{few} ({width:.2f}; {would_do:.2f})"
+
+
+def _share(found: list[Coverage]) -> float:
+    return sum(one.held * one.asked for one in found) / sum(one.asked for one in found)
+
+
+def mark(found: list[Coverage]) -> str:
+    """Too low (!) or too high (+), more than chance explains; bounds that need no model (b)."""
+    share, asked = _share(found), sum(one.asked for one in found)
+    least, most = by_chance(share, sum(one.distinct for one in found))
+    if most < WANTED[0]:
+        return "!"
+    if sum(one.bounds * one.asked for one in found) > asked / 2:
+        return "b"
+    return "+" if least > WANTED[1] else ""
+
+
+def counted(found: list[list[Coverage]]) -> str:
+    """Of so many shares, how many are outside of what is wanted, and beyond chance."""
+    shares, marks = [_share(one) for one in found], [mark(one) for one in found]
+    low, high = (sum(each) for each in zip(*_outside(shares, marks), strict=True))
+    return (
+        f"{len(found)} shares: {low} below {WANTED[0]:.0%}, {marks.count('!')} of them beyond "
+        f"chance; {high} above {WANTED[1]:.0%}, {marks.count('+')} of them beyond chance; "
+        f"{marks.count('b')} bounds"
+    )
+
+
+def _outside(shares: list[float], marks: list[str]) -> list[tuple[bool, bool]]:
+    """Whether each is too low or too high; bounds are neither."""
+    told = zip(shares, marks, strict=True)
+    return [(one < WANTED[0], one > WANTED[1] and mark != "b") for one, mark in told]
 
 
 def by_chance(share: float, asked: int) -> tuple[float, float]:
@@ -120,6 +153,8 @@ def main() -> None:
               "moves, trips, patterns off by 3", "time of validation"]  # fmt: skip
     line(header)
     line(["---"] * len(header))
+    overall: list[list[Coverage]] = []
+    by_size: list[list[Coverage]] = []
     for name in options.datasets:
         database = database_of(name)
         found: dict[tuple[str, float | None, str], list[Coverage]] = defaultdict(list)
@@ -136,6 +171,8 @@ def main() -> None:
                 found[one.kind, one.size, one.picked].append(one)
             reliable.append("–" if judged.reliable is None else f"{judged.reliable:.2f}")
             off.append(far_off(database, release))
+        overall += [each for (_, size, _), each in found.items() if size is None]
+        by_size += [each for (_, size, _), each in found.items() if size not in (None, BELOW)]
         for kind in dict.fromkeys(kind for kind, _, _ in found):
             for size in (None, *(SIZES if options.by_size else ())):
                 cells = [cell(found.get((kind, size, picked), [])) for picked in PICKED]
@@ -145,6 +182,7 @@ def main() -> None:
                 line([name, kind, size_words(size), *cells, " ".join(reliable) if last else "",
                       " ".join(off) if last else "",
                       " ".join(validating) if last else ""])  # fmt: skip
+        print(f"<!-- up to here {counted(overall)}; by size {counted(by_size)} -->", flush=True)
 
 
 if __name__ == "__main__":

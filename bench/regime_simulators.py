@@ -1,9 +1,9 @@
-"""Made-up people for `bench.regimes` and `bench.intervals`: ten ways to move, over any town.
+"""Made-up people for `bench.regimes` and `bench.intervals`: eleven ways to move, over any town.
 
 Three were looked at while the method's constants were chosen, three only for the final score:
 `OPEN` and `KEPT_BACK`. Whoever changes a constant looks at the open ones alone. Three more were
-written after the rules of intervals were frozen, and are for these alone, and one after they were
-changed and frozen again: `AFTER_THE_FREEZE`.
+written after the rules of intervals were frozen, and are for these alone, and one each time that
+they were changed and frozen again: `AFTER_THE_FREEZE`.
 
 Everybody's t-th visit is drawn at once, so a simulation is a loop over steps and not over people.
 """
@@ -283,6 +283,28 @@ class Tours:
         return np.where(draw.random(active) < self.ELSEWHERE, town.anywhere(active), there)
 
 
+class Deliveries:
+    """Vans load at a depot, serve a few customers of the day's sector, and load again."""
+
+    DEPOTS, SECTORS, LOAD, ASTRAY = 6, 14, 4, 0.08
+
+    def __init__(self, town: Town, people: int) -> None:
+        self._town = town
+        depots = town.by_rank[: min(self.DEPOTS, town.size)]
+        self._depot = depots[town.ranks(people, len(depots))]
+        # A depot serves some sectors more than others; a sector is every so many-th location.
+        self._sector = (self._depot * 5 + town.draw.geometric(0.3, people)) % self.SECTORS
+        self._each = max(1, town.size // self.SECTORS)
+
+    def visit(self, turn: int, active: int) -> Codes:
+        """The depot, then customers by popularity within the sector; rarely anywhere."""
+        town, draw = self._town, self._town.draw
+        customer = self._sector[:active] + self.SECTORS * town.ranks(active, self._each)
+        usual = customer if turn % self.LOAD else self._depot[:active]
+        astray = draw.random(active) < self.ASTRAY
+        return np.where(astray, town.anywhere(active), usual % town.size)
+
+
 OPEN: dict[str, type[People]] = {
     "classes": HiddenClasses,
     "grid": GridWalk,
@@ -298,6 +320,7 @@ AFTER_THE_FREEZE: dict[str, type[People]] = {
     "second-order": SecondOrder,
     "usual-hub": UsualHub,
     "tours": Tours,
+    "deliveries": Deliveries,
 }
 SIMULATORS = OPEN | KEPT_BACK | AFTER_THE_FREEZE
 

@@ -14,7 +14,8 @@ from pathveil.gate.measure import measure
 from pathveil.gate.randomness import Randomness
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
 from pathveil.methods.calibrated.synthesis.synthesize import synthesize
-from pathveil.methods.calibrated.uncertainty.validated import Validated, answers_of
+from pathveil.methods.calibrated.uncertainty.validated import Validated
+from pathveil.methods.calibrated.uncertainty.what_is_left import kept_shares, taken_by
 from pathveil.statistics.constants import ENOUGH_QUERIES
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.noisy_table import NoisyTable
@@ -147,7 +148,8 @@ def test_questions_that_few_answer_stand_first_so_that_large_ones_take_nothing_f
     week = simulate_week(8000, SIZE_OF_WEEK, seed=3)
     positions = Rows(week.offsets, week.codes, SIZE_OF_WEEK).among(measured.candidates).positions
     paths = Paths(week.offsets, positions, np.ones(len(week.offsets) - 1, dtype=np.int64))
-    left, whole = answers_of(paths, measured.scope)
+    taken = taken_by(paths, measured.scope)
+    left, whole = np.diag(taken), taken.sum(axis=1)
     place, asked = np.arange(len(whole)), whole > 0
     assert np.corrcoef(place[asked], np.log(whole[asked]))[0, 1] > 0.5
     small, large = asked & (place < len(place) // 2), whole >= np.quantile(whole, 0.9)
@@ -264,9 +266,24 @@ def test_what_answering_one_question_cuts_is_told_from_errors():
     scope = Scope(
         size, candidates=np.arange(size), queries=Queries(np.zeros(6, dtype=np.int8), locations)
     )
-    left, whole = answers_of(paths, scope)
-    assert left.tolist() == [people, 0, 0, 0, 0, 0]
-    assert whole.tolist() == [people] * 6
+    taken = taken_by(paths, scope)
+    assert np.diag(taken).tolist() == [people, 0, 0, 0, 0, 0]
+    assert taken.sum(axis=1).tolist() == [people] * 6
+
+
+@pytest.mark.parametrize("often", [0.6, 1.0, 1.7])
+def test_questions_that_are_answered_more_often_than_released_take_more(often):
+    # Everybody answers each of 40 questions by chance, and ``often`` times as many as the release
+    # says: what is left of the last ones is far from what is left of released ones.
+    people, chance = 100_000, np.geomspace(0.01, 0.08, 40)
+    not_yet = np.cumprod(1.0 - np.append(0.0, chance[:-1]))
+    taken = people * np.tril(np.outer(chance, chance * not_yet), -1)
+    np.fill_diagonal(taken, people * chance * not_yet)
+    left = np.cumprod(1.0 - often * np.append(0.0, chance[:-1]))
+    noisy = people * often * chance * left + seeded(12).normal(0.0, 50.0, 40)
+    kinds = np.zeros(40, dtype=np.int64)
+    off = np.abs(np.log(kept_shares(kinds, taken, noisy, 50.0) / left))
+    assert off.max() < max(0.1, np.abs(np.log(not_yet / left)).max() / 3)
 
 
 def test_all_answers_are_those_of_the_oracle_one_question_at_a_time():
@@ -276,7 +293,8 @@ def test_all_answers_are_those_of_the_oracle_one_question_at_a_time():
     codes = draw.integers(0, SIZE + 1, offsets[-1]).astype(np.int32)  # SIZE: an unnamed location
     paths = Paths(offsets, codes, draw.integers(1, 5, people))
     queries = public_queries(SIZE)
-    whole = answers_of(paths, Scope(SIZE, candidates=np.arange(SIZE), queries=queries))[1]
+    scope = Scope(SIZE, candidates=np.arange(SIZE), queries=queries)
+    whole = taken_by(paths, scope).sum(axis=1)
     visits = [
         [Visit(int(code) if code < SIZE else f"{row}, {at}") for at, code in enumerate(path)]
         for row, path in enumerate(np.split(codes, offsets[1:-1]))

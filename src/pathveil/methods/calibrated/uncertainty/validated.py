@@ -29,15 +29,14 @@ from numpy.typing import NDArray
 from pathveil.core.noise import Noise
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.uncertainty.sample import Evidence
+from pathveil.methods.calibrated.uncertainty.what_is_left import kept_shares, taken_by
 from pathveil.statistics.constants import (
     ALIKE_SIZES,
     BIASES,
     BORROWED_KINDS,
     ENOUGH_QUERIES,
     FLOORS,
-    KEPT_SLACK_COUNTS,
     LEAST_DEVIATION,
-    LEAST_KEPT,
     MISSING,
     MOST_DEVIATION,
     OTHERS_ERROR,
@@ -47,8 +46,8 @@ from pathveil.statistics.constants import (
     SPREADS,
     WORTH_OF_QUERY,
 )
-from pathveil.statistics.statistic import Rows, Scope
-from pathveil.statistics.validation import QUERY_KINDS, VALIDATION, answered, queries_of
+from pathveil.statistics.statistic import Rows
+from pathveil.statistics.validation import QUERY_KINDS, VALIDATION, queries_of
 
 _DEVIATIONS = np.geomspace(LEAST_DEVIATION, MOST_DEVIATION, 16)
 _STEP = float(np.log(_DEVIATIONS[1] / _DEVIATIONS[0]))
@@ -267,44 +266,17 @@ def validated(evidence: Evidence, released: Paths) -> Validated | None:
         return None
     rows = Rows(released.offsets, released.codes, measurements.universe_size)
     positions = rows.among(measurements.candidates).positions
-    left, whole = answers_of(
-        Paths(released.offsets, positions, released.weights), measurements.scope
-    )
+    taken = taken_by(Paths(released.offsets, positions, released.weights), measurements.scope)
     table, kinds = measurements[VALIDATION], queries_of(measurements.scope).kind.astype(np.int64)
-    kept = _kept(kinds, left, whole)
+    noisy = table.counts.astype(np.float64)
     return Validated.fit(
         kinds,
-        whole,
-        kept,
-        table.counts.astype(np.float64),
+        taken.sum(axis=1),
+        kept_shares(kinds, taken, noisy, table.noise.deviation),
+        noisy,
         table.noise,
         SANITY * float(released.weights.sum()),
     )
-
-
-def answers_of(paths: Paths, scope: Scope) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How many trajectories answer each question first of all, and how many answer it at all.
-
-    Args:
-        paths: released trajectories, over positions of candidates.
-        scope: of the candidates and the questions.
-    """
-    queries = queries_of(scope)
-    first, whole = answered(paths.offsets, paths.codes, *queries.by_rarest, paths.weights)
-    some = first >= 0
-    left = np.bincount(first[some], paths.weights[some], len(queries))
-    return left.astype(np.float64), whole.astype(np.float64)
-
-
-def _kept(
-    kinds: NDArray[np.int64], left: NDArray[np.float64], whole: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """What is left of each answer; small ones, which hardly tell, take after their kind."""
-    of_kind = np.array(
-        [left[kinds == kind].sum() / max(whole[kinds == kind].sum(), 1.0) for kind in QUERY_KINDS]
-    )
-    slack = KEPT_SLACK_COUNTS
-    return np.clip((left + slack * of_kind[kinds]) / (whole + slack), LEAST_KEPT, 1.0)
 
 
 def _log_likelihoods(seen: _Seen, noise: Noise) -> NDArray[np.float64]:
