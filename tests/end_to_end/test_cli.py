@@ -239,6 +239,10 @@ def test_the_simulated_week_says_how_to_publish_it(pathveil):
             ("--input", "rows.csv", "--engine", "duckdb", "--memory", "1GB"),
             "at most 10 times, uses about 1GB of memory and spills 1 to 8 MB, encrypted",
         ),
+        (
+            ("--input", "postgresql://nowhere/city", "--engine", "duckdb"),
+            "spills as much as the rows need (how large they are is not known beforehand)",
+        ),
     ],
 )
 def test_a_plan_says_how_many_passes_how_much_memory_and_spill_a_run_takes(pathveil, options, said):
@@ -248,6 +252,11 @@ def test_a_plan_says_how_many_passes_how_much_memory_and_spill_a_run_takes(pathv
     assert facts["passes"] == 10
     assert said in facts["takes"]
     assert said in pathveil(*asked).out.replace("\n", " ")
+
+
+def test_a_plan_for_an_input_that_is_not_there_is_refused(refuses):
+    asked = ("plan", "--universe-size", "50", "--epsilon", "1", "--input", "tpas.csv")
+    refuses(*asked, says="Can't read tpas.csv")
 
 
 @pytest.mark.usefixtures("week")

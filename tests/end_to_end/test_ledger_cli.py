@@ -157,7 +157,7 @@ def test_a_run_that_fails_later_stays_charged_and_says_so(taps, pathveil):
     assert error.startswith("error: ")
     facts = balance(pathveil)
     assert (facts["spent"], facts["charges_without_release"]) == ("1", 1)
-    assert "no release" in pathveil("ledger", "history", *LEDGER).out
+    assert "no noise drawn" in pathveil("ledger", "history", *LEDGER).out
 
 
 def test_a_run_that_failed_while_it_read_is_resumed_once(taps, pathveil):
@@ -168,6 +168,7 @@ def test_a_run_that_failed_while_it_read_is_resumed_once(taps, pathveil):
     assert "Was charged before: ε = 1 to 'taps', entry 2; " in result.err
     facts = balance(pathveil)
     assert (facts["spent"], facts["charges_without_release"]) == ("1", 0)
+    assert "no noise drawn" not in pathveil("ledger", "history", *LEDGER).out
     result = pathveil(*charged_publish(out="again"), "--resume", "2")
     assert result.code == 2
     assert "Entry 2 of the ledger paid for a release already." in result.err

@@ -77,6 +77,14 @@ def test_a_terminal_sees_the_time_left(name):
 
 
 @pytest.mark.usefixtures("week", "release")
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_the_stages_of_a_publish_are_named(engine):
+    _, shown = in_a_terminal(*publish_arguments(method="calibrated"), "--engine", engine)
+    bars = bars_of(shown)["Measuring and calibrating"]
+    assert bars[-1].endswith("synthesis")
+
+
+@pytest.mark.usefixtures("week", "release")
 def test_a_step_of_unknown_length_shows_the_time_that_passed():
     _, shown = in_a_terminal(*LINES["evaluate"][0])
     assert bars_of(shown)["Drawing"]

@@ -1,6 +1,7 @@
 """One law: with the same random bytes every engine gives the same tree and the same release."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -407,3 +408,6 @@ def test_what_is_spilled_is_told_before_it_is(tmp_path):
     request = Request.choose(tmp_path / "rows.csv", given.universe, reading, **choices)
     said = request.engine.needs(request.source, request.parameters)
     assert said.endswith("uses about 2GB of memory and spills 1 to 8 MB, encrypted")
+    cluster = replace(request.engine, name="spark", master="local[2]")
+    said = cluster.needs(request.source, request.parameters)
+    assert "keeps 1 to 8 MB on the workers' disks and uses about 1.5 GB of memory here" in said

@@ -19,7 +19,9 @@ from tests.lakes import tables
 from tests.lakes.tables import GONE, STATES, as_table
 
 import pathveil as pv
+from pathveil.progress_reports import reported_to
 from pathveil.raw.engines import engine as choosing
+from pathveil.raw.sources.lake_tables import named_table, open_table
 
 
 def read(source, **options):
@@ -77,6 +79,27 @@ def test_auto_goes_by_the_size_of_its_files(history, monkeypatch):
     assert choosing.Engine.choose("auto", history.source).name == "duckdb"
 
 
+def test_its_size_is_that_of_one_snapshot(tmp_path):
+    """Not of the files that deletes and compactions left behind."""
+    import deltalake
+
+    place = tmp_path / "table"
+    deltalake.write_deltalake(str(place), as_table(ROWS))
+    (only,) = place.glob("*.parquet")
+    deltalake.write_deltalake(str(place), as_table(ROWS[:3]), mode="overwrite")
+    weight = choosing._weight(f"delta:{place}", {".parquet": 1.0})
+    assert 0 < weight < only.stat().st_size
+
+
+def test_reading_tells_how_far_it_is(history):
+    table, told = open_table(*named_table(history.source), None)._lake, []
+    with reported_to(told.append):
+        assert sum(batch.num_rows for batch in table.batches(["card"])) == len(STATES[-1])
+    assert told == sorted(told)
+    assert any(share < 1 for share in told)
+    assert told[-1] == 1
+
+
 def test_rows_in_any_order_are_the_same_table(tmp_path):
     """Files that are written anew, in another order and size, hold the same trajectories."""
     import deltalake
@@ -117,7 +140,12 @@ def test_the_command_line_reads_an_old_state(history, folder, pathveil):
 def test_a_snapshot_that_is_not_there_is_refused_before_the_charge(history, pathveil):
     for snapshot in ("99", "no-such"):
         message, spent = charged(pathveil, history.source, "--snapshot", snapshot)
-        assert "no version 99" in message or "snapshot" in message
+        # Which there are is said, too.
+        assert (
+            "its newest is 4" in message
+            or "number of a version" in message
+            or (f"Its newest: {history.snapshots[-1]} (" in message)
+        )
         assert spent == "0"
 
 

@@ -2,13 +2,15 @@
 
 import threading
 from functools import partial
+from io import StringIO
 
 import pytest
+from rich.console import Console
 from rich.progress import Task
 
 import pathveil as pv
 from pathveil.analysis.patterns import top_patterns
-from pathveil.cli.progress_bar import TimeLeft
+from pathveil.cli.progress_bar import TimeLeft, shown_bar
 from pathveil.cli.terminal import _Share
 from pathveil.pages.report import render_report
 from pathveil.progress_reports import portion, report_progress, reported_to, reporting_here
@@ -101,8 +103,13 @@ def test_a_pass_tells_how_far_it_is(week, engine, monkeypatch):
     monkeypatch.setattr(batches, "MOST_VISITS", 200)
     reading = Reading(unit="card_id", order="seq", location="stop_id")
     with Engine(engine).open(folder / "taps.csv", release.universe, None, reading) as opened:
-        heard, share = [], _Share(lambda so_far: heard.append((ended[-1], so_far)), 10, 0.3)
-        ended = [0]
+        heard, stages, ended = [], [], [0]
+
+        def tell(so_far, stage):
+            heard.append((ended[-1], so_far))
+            stages.append(stage)
+
+        share = _Share(tell, 10, 0.3)
 
         def passed(done, every):
             share.passed(done, every)
@@ -113,6 +120,7 @@ def test_a_pass_tells_how_far_it_is(week, engine, monkeypatch):
     told = [so_far for _, so_far in heard]
     assert told == sorted(told)
     assert told[-1] == 1
+    assert (stages[0], stages[-1]) == ("pass 1 of at most 10", "synthesis")
     first, second = ([so_far for done, so_far in heard if done == number] for number in (0, 1))
     assert len(set(first)) > 3
     assert 0 < first[0] < first[-1] <= second[0] < 0.3
@@ -165,3 +173,17 @@ def test_the_time_left_counts_down_and_is_unknown_when_it_is_late(due, now, word
     task = Task(0, "Mining", 1, 0.5, _get_time=lambda: now, fields={"due": due})
     task.start_time = 0
     assert TimeLeft().render(task).plain == words
+
+
+def test_a_bar_never_goes_back_and_tells_no_time_left_before_it_knows():
+    """Spark reports its own stages one after the other; each begins with nothing done."""
+    console = Console(file=StringIO(), force_terminal=True, width=120)
+    with shown_bar(console, "Reading", 1) as tell:
+        for done in (0.001, 0.5, 0.1):
+            tell(done, "pass 2 of at most 10")
+    last = console.file.getvalue().rsplit("Reading", 1)[1]
+    assert "pass 2 of at most 10" in last
+    seen = StringIO()
+    with shown_bar(Console(file=seen, force_terminal=True, width=120), "Reading", 1) as tell:
+        tell(0.001)
+    assert "left" not in seen.getvalue()

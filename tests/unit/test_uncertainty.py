@@ -14,14 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.multisets import coded_multiset
 
-from pathveil import Release, TrajectoryDatabase, Universe, publish
+from pathveil import Release, TrajectoryDatabase, Universe, publish, simulate_week
 from pathveil.analysis.flows import PairCounts
 from pathveil.cli.intervals import rule_words
+from pathveil.core import paths
 from pathveil.core.error_table import LEVELS, WITH_UNNAMED, ErrorTable, Estimate, marks_of
 from pathveil.core.noise import Laplace
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
+from pathveil.methods.calibrated.uncertainty import measured
 from pathveil.methods.calibrated.uncertainty.error_model import _repeated_moves, with_measured
 from pathveil.methods.calibrated.uncertainty.measured import (
     Residuals,
@@ -626,3 +628,22 @@ def test_of_flows_between_zones_the_visits_to_either_are_the_bound():
     assert (answer.low, answer.high, answer.mark, answer.is_bound) == (0, one, "noise", True)
     (answer,) = answering.between_zones(flows, np.array([0, 1, 0, 1])).estimates()
     assert answer.high == 2 * one
+
+
+def test_the_error_table_is_the_same_however_a_release_is_cut_into_blocks(monkeypatch):
+    """Cells of all released paths at once took more memory than all else at 12 million people."""
+    week = simulate_week(3000, 12, seed=4)
+    database = TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
+
+    def table():
+        draw = np.random.default_rng(7)  # noqa: TID251
+        return pickle.dumps(publish(database, epsilon="3", generator=draw).error_table)
+
+    whole, sizes, named = table(), [], measured._named
+    monkeypatch.setattr(paths, "VISITS_AT_ONCE", 500)
+    monkeypatch.setattr(
+        measured, "_named", lambda block, seen: sizes.append(len(block.codes)) or named(block, seen)
+    )
+    assert table() == whole
+    assert len(sizes) > 10
+    assert max(sizes) < 600

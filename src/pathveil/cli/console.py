@@ -18,6 +18,7 @@ from pathveil.cli.streams import drop, say_on_stdout
 from pathveil.cli.verbosity import Verbosity, verbosity
 
 if TYPE_CHECKING:
+    from pathveil.cli.progress_bar import Tell
     from pathveil.release.release import Release
 
 
@@ -211,10 +212,11 @@ def reported_progress(description: str) -> Iterator[None]:
 
 
 @contextmanager
-def progress(description: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
+def progress(description: str, total: float | None = None) -> "Iterator[Tell]":
     """A progress bar with the time left, on stderr; gives a function to set how much is done.
 
-    Until something is done, the bar only moves to and fro beside the time that has passed.
+    It takes the stage as well, of a step that has some. Until something is done, the bar
+    only moves to and fro beside the time that has passed.
 
     Args:
         description: the step, in constant words and public parameters.
@@ -223,7 +225,7 @@ def progress(description: str, total: float | None = None) -> Iterator[Callable[
     say_step(f"{description} …")
     console = stderr_console()
     if console.quiet or not console.is_terminal:
-        yield lambda _done: None
+        yield lambda _done, _stage="": None
         return
     from pathveil.cli.progress_bar import shown_bar
 

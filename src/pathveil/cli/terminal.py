@@ -1,11 +1,11 @@
 """What a curator sees of a run: bars, what was dropped, what was charged and what stays charged."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pathveil.cli import aftermath, stopping, streams
 from pathveil.cli.commands.ledger import warn_if_nearly_spent
@@ -30,6 +30,9 @@ from pathveil.raw.reading import ReadingReport, Report
 from pathveil.release.release import Release
 from pathveil.release.signature import Signer
 from pathveil.universe.universe import Universe
+
+if TYPE_CHECKING:
+    from pathveil.cli.progress_bar import Tell
 
 _MEASURING: Final = 0.3  # of the time of a calibrated release, about; the rest is synthesis
 
@@ -133,6 +136,7 @@ class Terminal(Watch):
         words = "Measuring and calibrating" if is_calibrated else "Growing the noisy prefix tree"
         with progress(words, total=1) as tell:
             share = _Share(tell, parameters.how.passes(parameters), counting)
+            share.within(0.0)
             with reported_to(share.within):
                 yield share.passed
 
@@ -163,14 +167,13 @@ class _Share:
     Args:
         tell: who wants to know.
         passes: how many there are at most.
-        counting: which share of the run they are.
+        counting: which share of the run they are; what is left of it is the synthesis.
     """
 
-    def __init__(self, tell: Callable[[float], None], passes: int, counting: float) -> None:
+    def __init__(self, tell: "Tell", passes: int, counting: float) -> None:
         self._tell = tell
         self._done, self._every = 0, passes
         self._counting = counting
-        self._most = 0.0
 
     def passed(self, done: int, every: int) -> None:
         """So many passes are done."""
@@ -178,13 +181,13 @@ class _Share:
         self.within(0.0)
 
     def within(self, share: float) -> None:
-        """So much of what is under way is done. Who begins anew (a lost worker) is not told of."""
+        """So much of what is under way is done."""
         if self._done < self._every:
             so_far = self._counting * (self._done + share) / self._every
+            self._tell(so_far, f"pass {self._done + 1} of at most {self._every}")
         else:
             so_far = self._counting + (1 - self._counting) * share
-        self._most = max(self._most, so_far)
-        self._tell(self._most)
+            self._tell(so_far, "synthesis" if self._counting < 1 else "")
 
 
 def _tell_balance(charge: Charge) -> None:

@@ -187,7 +187,10 @@ def _columns_of(entry: "Entry", books: "Books") -> tuple[str, str, str]:
         delta = f"δ = {event.delta}, " if event.delta != "0" else ""
         share = _share_words(event.share) if event.share else ""
         whom = f"{event.protect}, " if event.protect != "person" else ""
-        more = f"{share}{whom}{who}{delta}{books.charges[entry.number].state}"
+        # Of a killed run nobody else can say it: such a charge can be resumed.
+        is_unused = entry.number in books.unused
+        state = "no noise drawn" if is_unused else books.charges[entry.number].state
+        more = f"{share}{whom}{who}{delta}{state}"
     elif event.kind == "begun":
         what, more = "noise", f"of entry {event.charge}"
     elif event.kind == "published":

@@ -382,10 +382,13 @@ def _takes(
     if source is None:
         how = "the memory that they need, and no spill, unless --input says what is read"
         return {"passes": passes, "takes": f"at most {passes} passes over the trajectories; {how}"}
-    from pathveil.raw.engines.engine import Engine
+    from pathveil.cli.options.reading import check_there
+    from pathveil.raw.engines.engine import SPARK, Engine
 
     chosen = asdict(counting)
     engine = Engine.choose(chosen.pop("engine"), source, **chosen)
+    if engine.name != SPARK:  # whose workers may see what this machine does not
+        check_there(source)
     return {"passes": passes, "takes": engine.needs(source, parameters)}
 
 

@@ -41,10 +41,11 @@ _BYTES_PER_BYTE: Final = {
     ".parquet": 24, ".pq": 24, ".csv": 4, ".gz": 40, ".zip": 40, ".xlsx": 40,
 }  # fmt: skip
 _SHARE: Final = 0.5  # of the machine's memory
-# Bytes that DuckDB spills per byte of the files at least, if some columns are not used; and with
-# all of them used, as it was measured.
+# Bytes that DuckDB spills, or Spark keeps on its workers' disks, per byte of the files at least, if
+# some columns are not used; and with all of them used, as it was measured (docs/scaling.md).
 _SPILLED_PER_BYTE: Final = {".parquet": 0.5, ".pq": 0.5, ".csv": 0.125}
 _SPILLED_AT_MOST: Final = {".parquet": 6.0, ".pq": 6.0, ".csv": 1.0}
+_DRIVER: Final = "about 1.5 GB"  # Python with the synthesis, and Java
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +125,10 @@ class Engine:
         if self.name == MEMORY:
             most = _weight(source, _BYTES_PER_BYTE) / 10**6
             return f"{said} and uses about {most:,.0f} MB of memory for them" if most >= 1 else said
-        if self.name != DUCKDB:
-            return said
-        least = _weight(source, _SPILLED_PER_BYTE) / 10**6
-        most = _weight(source, _SPILLED_AT_MOST) / 10**6
-        spills = f" and spills {least:,.0f} to {most:,.0f} MB, encrypted" if most >= 1 else ""
-        return f"{said}, uses about {self.memory} of memory{spills}"
+        disk = _spilled(source)
+        if self.name == DUCKDB:
+            return f"{said}, uses about {self.memory} of memory and spills {disk}, encrypted"
+        return f"{said}, keeps {disk} on the workers' disks and uses {_DRIVER} of memory here"
 
     @contextmanager
     def open(
@@ -299,6 +298,14 @@ def _engine_of(trajectories: Trajectories, asked: str) -> str:
     return name
 
 
+def _spilled(source: Any) -> str:
+    """How much goes to disks, in words."""
+    if not (weight := _weight(source, _SPILLED_AT_MOST)):
+        return "as much as the rows need (how large they are is not known beforehand)"
+    least, most = _weight(source, _SPILLED_PER_BYTE) / 10**6, weight / 10**6
+    return f"{least:,.0f} to {most:,.0f} MB" if most >= 1 else "less than 1 MB"
+
+
 def _check_spill(name: str, folder: Path | None, source: Any) -> None:
     from pathveil.raw.spilling import check_room, check_spill_folder
 
@@ -335,15 +342,14 @@ def _weight(source: Any, per_byte: Mapping[str, float]) -> float:
 
 
 def _lake_weight(kind: str, place: str, per_byte: Mapping[str, float]) -> float:
-    """That of a table's files; of Delta's in a folder here, of all its versions; 0: not known."""
+    """That of the files of a table's newest snapshot, as its metadata says; 0 if it does not."""
     if kind == "iceberg":
         from pathveil.raw.sources.iceberg_table import IcebergSnapshot
 
         return per_byte[".parquet"] * IcebergSnapshot(place, None).size
-    if kind != "delta" or not Path(place).is_dir():
-        return 0
-    sizes = (file.stat().st_size for file in Path(place).rglob("*.parquet"))
-    return per_byte[".parquet"] * sum(sizes)
+    from pathveil.raw.sources.delta_table import DeltaSnapshot
+
+    return per_byte[".parquet"] * DeltaSnapshot(place, None).size
 
 
 def _has_duckdb() -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pathveil.errors import InputError, ParameterError
+from pathveil.progress_reports import report_progress
 from pathveil.raw.sources.databases.queries import ask
 from pathveil.raw.sources.lake_tables import Snapshot
 
@@ -38,6 +39,11 @@ class DeltaSnapshot:
         """The number of the version."""
         return int(self._table.version())
 
+    @property
+    def size(self) -> int:
+        """The bytes of its data files, as its log says."""
+        return self._summed("size_bytes")
+
     def plan(self, names: Sequence[str]) -> None:
         """Plan the scan, which looks at the log only; of local files also whether they are there.
 
@@ -57,11 +63,24 @@ class DeltaSnapshot:
     def batches(self, names: Sequence[str]) -> Iterator[Any]:
         """The rows, with deleted ones left out."""
         reader = self._scan(names)
+        # What deletion vectors leave out is among them; without statistics the log tells of none.
+        rows, done = self._summed("num_records"), 0
         try:
             while (batch := ask(lambda: next(reader, None), self._problem_reading)) is not None:
                 yield batch
+                done += batch.num_rows
+                if rows:
+                    report_progress(done, rows)
         finally:
             reader.close()
+
+    def _summed(self, fact: str) -> int:
+        """What the log says of the files of this version; 0 if it does not."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        files = pa.table(ask(self._table.get_add_actions, self._problem_opening))
+        return int(pc.sum(files[fact]).as_py() or 0) if fact in files.column_names else 0
 
     def _scan(self, names: Sequence[str]) -> Any:
         import pyarrow as pa

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any
 
 from pathveil.errors import ParameterError
@@ -13,6 +14,7 @@ from pathveil.raw.sources.lake_tables import Snapshot
 _METADATA = ".metadata.json"
 _EQUALITY = "equality deletes"
 _SIZE = "total-files-size"
+_NAMED = 3  # snapshots, where one is asked for that is not there
 
 
 class IcebergSnapshot:
@@ -100,10 +102,19 @@ class IcebergSnapshot:
             named = self._table.snapshot_by_id(int(text))
         if named is None:
             raise ParameterError(
-                f"The Iceberg table has no snapshot {text[:80]!r}. Give the id of one (inspect."
-                "snapshots() lists them), or a tag or a branch."
+                f"The Iceberg table has no snapshot {text[:80]!r}. Give the id of one, or a tag or "
+                f"a branch.{self._newest()}"
             )
         return int(named.snapshot_id)
+
+    def _newest(self) -> str:
+        """Which there are, the newest first: metadata, which says nothing of a row."""
+        of_last = sorted(self._table.snapshots(), key=lambda one: -one.timestamp_ms)[:_NAMED]
+        named = (
+            f"{one.snapshot_id} ({datetime.fromtimestamp(one.timestamp_ms / 1000, UTC):%F %T} UTC)"
+            for one in of_last
+        )
+        return f" Its newest: {', '.join(named)}." if of_last else " It has none yet."
 
     def _problem_opening(self, _error: Exception) -> str:
         return (

@@ -249,12 +249,15 @@ def move_draws(
     """True counts of moves by their size, as far down as the table counts every released one."""
     if not _can_be_compared(MOVES, measurements, released):
         return []
-    rows = Rows(released.offsets, released.codes, measurements.universe_size)
-    named = rows.among(measurements.candidates)
+    like, made = _Summed.nothing(), _Summed.nothing()
     scope = measurements.scope
-    row, cell = MOVES.row_cells(named, scope, plan[MOVES].cap)
-    like = _Summed.of(cell, released.weights[row])
-    made = _all_moves(Paths(released.offsets, named.positions, released.weights), scope.named)
+    for block in released.blocks():
+        named = _named(block, measurements)
+        row, cell = MOVES.row_cells(named, scope, plan[MOVES].cap)
+        like = like.and_of(cell, block.weights[row])
+        made = made.and_of(
+            *_all_moves(Paths(block.offsets, named.positions, block.weights), scope.named)
+        )
     return _scaled_draws(measurements[MOVES], like, made, draw)
 
 
@@ -264,19 +267,27 @@ def pair_draws(
     """The same of pairs that a trajectory visits in any order; not if there are too many."""
     if not _can_be_compared(PAIRS, measurements, released):
         return []
-    rows = Rows(released.offsets, released.codes, measurements.universe_size)
-    named, scope = rows.among(measurements.candidates), measurements.scope
-    distinct = np.diff(named.distinct[0])
-    if np.dot(distinct, distinct) > MOST_COUNTED_PAIRS:
+    pairs, most = 0, 1
+    for block in released.blocks():
+        distinct = np.diff(_named(block, measurements).distinct[0])
+        pairs += int(np.dot(distinct, distinct))
+        most = max(most, int(distinct.max(initial=1)))
+    if pairs > MOST_COUNTED_PAIRS:
         return []
-    like, made = (
-        _Summed.of(cell, released.weights[row])
-        for row, cell in (
-            PAIRS.row_cells(named, scope, cap)
-            for cap in (plan[PAIRS].cap, int(distinct.max(initial=1)))
-        )
-    )
+    sums = [_Summed.nothing(), _Summed.nothing()]
+    for block in released.blocks():
+        named = _named(block, measurements)
+        for which, cap in enumerate((plan[PAIRS].cap, most)):
+            row, cell = PAIRS.row_cells(named, measurements.scope, cap)
+            sums[which] = sums[which].and_of(cell, block.weights[row])
+    like, made = sums
     return _scaled_draws(measurements[PAIRS], like, made, draw)
+
+
+def _named(block: Paths, measurements: Measurements) -> Rows:
+    """Some released paths, among the candidates: those of all would be many times the release."""
+    rows = Rows(block.offsets, block.codes, measurements.universe_size)
+    return rows.among(measurements.candidates)
 
 
 def _can_be_compared(statistic: Statistic, measurements: Measurements, released: Paths) -> bool:
@@ -337,9 +348,15 @@ class _Summed(NamedTuple):
     counts: NDArray[np.float64]
 
     @classmethod
-    def of(cls, cells: NDArray[np.integer], weights: NDArray[np.int64]) -> "_Summed":
-        found, at = np.unique(cells, return_inverse=True)
-        return cls(found.astype(np.int64), np.bincount(at, weights, len(found)).astype(np.float64))
+    def nothing(cls) -> "_Summed":
+        return cls(np.zeros(0, dtype=np.int64), np.zeros(0))
+
+    def and_of(self, cells: NDArray[np.integer], weights: NDArray[np.int64]) -> "_Summed":
+        """With more of them: whole numbers below 2⁵³, so that their order does not matter."""
+        everything = np.concatenate((self.cells, cells.astype(np.int64)))
+        found, at = np.unique(everything, return_inverse=True)
+        counts = np.bincount(at, np.concatenate((self.counts, weights)), len(found))
+        return _Summed(found, counts.astype(np.float64))
 
     def at(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
         """The counts of these cells; 0 where there is none."""
@@ -348,11 +365,11 @@ class _Summed(NamedTuple):
         return np.where(found, np.append(self.counts, 0.0)[position], 0.0)
 
 
-def _all_moves(paths: Paths, named: int) -> _Summed:
-    """How often each move between different named locations is made."""
+def _all_moves(paths: Paths, named: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each move between different named locations that is made, and how often its path is."""
     row = np.repeat(np.arange(len(paths)), paths.lengths)
     codes = paths.codes.astype(np.int64)
     first, second = codes[:-1], codes[1:]
     moves = (row[1:] == row[:-1]) & (first != second) & (first < named) & (second < named)
     cells = first[moves] * named + second[moves]
-    return _Summed.of(cells, paths.weights[row[:-1][moves]])
+    return cells, paths.weights[row[:-1][moves]]
