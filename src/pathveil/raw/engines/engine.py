@@ -42,10 +42,13 @@ _BYTES_PER_BYTE: Final = {
 }  # fmt: skip
 _SHARE: Final = 0.5  # of the machine's memory
 # Bytes that DuckDB spills, or Spark keeps on its workers' disks, per byte of the files at least, if
-# some columns are not used; and with all of them used, as it was measured (docs/scaling.md).
+# some columns are not used; and with all of them used, as it was measured for DuckDB: Spark's
+# shuffle of bounding was a little less than that (docs/scaling.md).
 _SPILLED_PER_BYTE: Final = {".parquet": 0.5, ".pq": 0.5, ".csv": 0.125}
 _SPILLED_AT_MOST: Final = {".parquet": 6.0, ".pq": 6.0, ".csv": 1.0}
-_DRIVER: Final = "about 1.5 GB"  # Python with the synthesis, and Java
+# Python with the synthesis (0.65 GB at 50 million) and a driver's Java (0.86 GB at most), as measured
+# on a cluster; with a `local` master Java does the workers' work, too.
+_DRIVER: Final = "about 1.5 GB"
 
 
 @dataclass(frozen=True, slots=True)
