@@ -1,7 +1,7 @@
 """Two versions of the synthesis on the same noisy tables: what a change does, without luck.
 
-    python -m bench.same_noise keep /tmp/tables nycflights13 mibici20k classes:100000:220:4 --runs 5
-    python -m bench.same_noise score /tmp/tables
+    python -m bench.same_noise keep tables nycflights13 mibici20k classes:100000:220:4 --runs 5
+    python -m bench.same_noise score tables
 
 The first measures, and keeps the noisy tables; the second makes releases of them and prints the
 columns of `bench.scoreboard`, with the standard error of patterns and transitions. Run the second

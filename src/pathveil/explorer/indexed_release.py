@@ -103,6 +103,8 @@ def folded(text: str) -> str:
 
 Window = NDArray[np.bool_] | None
 """The slots that fit a step, bool, shape (|T|,); None if every time does."""
+Numbers = NDArray[np.int32] | NDArray[np.int64]
+"""Whole numbers of as many bytes as they need."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -115,26 +117,26 @@ class VisitPositions:
     Attributes:
         paths: the released trajectories, as pair codes if there are times.
         size: |L| of the release's universe.
-        rows: int64, shape (visits,); the path of each visit.
+        rows: whole numbers, shape (visits,); the path of each visit.
         offsets: int64, shape (|L| + 1,); location c is visited at
             ``positions[offsets[c]:offsets[c + 1]]``.
-        positions: int64, shape (visits,); positions in the codes, ascending for each location.
+        positions: likewise; positions in the codes, ascending for each location.
     """
 
     paths: Paths
     size: int
-    rows: NDArray[np.int64]
+    rows: Numbers
     offsets: NDArray[np.int64]
-    positions: NDArray[np.int64]
+    positions: Numbers
 
     @classmethod
     def build(cls, paths: Paths, size: int) -> "VisitPositions":
-        """Sort the visits by location."""
+        """Sort the visits by location; in half of the bytes, unless there are billions."""
         locations = paths.codes % np.int32(size)
-        positions = order_by_code(locations, size)
+        positions = _small(order_by_code(locations, size))
         offsets = np.zeros(size + 1, dtype=np.int64)
         np.cumsum(np.bincount(locations, minlength=size), out=offsets[1:])
-        return cls(paths, size, row_of_visits(paths), offsets, positions)
+        return cls(paths, size, _small(row_of_visits(paths)), offsets, positions)
 
     def count(self, steps: Sequence[tuple[int, Window]]) -> int:
         """How many trajectories make all these visits, in any order.
@@ -165,18 +167,24 @@ class VisitPositions:
             reached = positions[found][self.rows[positions[found]] == self.rows[reached]]
         return int(self.paths.weights[self.rows[reached]].sum())
 
-    def _at(self, code: int, window: Window) -> NDArray[np.int64]:
+    def _at(self, code: int, window: Window) -> Numbers:
         positions = self.positions[self.offsets[code] : self.offsets[code + 1]]
         if window is None:
             return positions
         return positions[window[self.paths.codes[positions] // self.size]]
 
-    def _visitors(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _visitors(self, positions: Numbers) -> Numbers:
         rows = self.rows[positions]
         return rows[_first_of_each(rows)]
 
 
-def _first_of_each(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _small(numbers: NDArray[np.int64]) -> Numbers:
+    """Below as many as there are."""
+    fits = len(numbers) <= np.iinfo(np.int32).max
+    return numbers.astype(np.int32) if fits else numbers
+
+
+def _first_of_each(rows: Numbers) -> NDArray[np.bool_]:
     """Which of ascending rows differ from the one before."""
     return np.diff(rows, prepend=-1) > 0
 

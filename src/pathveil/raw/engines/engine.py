@@ -46,8 +46,8 @@ _SHARE: Final = 0.5  # of the machine's memory
 # shuffle of bounding was a little less than that (docs/scaling.md).
 _SPILLED_PER_BYTE: Final = {".parquet": 0.5, ".pq": 0.5, ".csv": 0.125}
 _SPILLED_AT_MOST: Final = {".parquet": 6.0, ".pq": 6.0, ".csv": 1.0}
-# Python with the synthesis (0.65 GB at 50 million) and a driver's Java (0.86 GB at most), as measured
-# on a cluster; with a `local` master Java does the workers' work, too.
+# Python with the synthesis (0.65 GB at 50 million) and a driver's Java (0.86 GB at most), as was
+# measured on a cluster; with a `local` master Java does the workers' work, too.
 _DRIVER: Final = "about 1.5 GB"
 
 
