@@ -20,6 +20,7 @@ from pathveil.core.noisy_tree import EstimatedTree
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
 from pathveil.errors import ParameterError, ReleaseError
+from pathveil.progress_reports import reported_to
 from pathveil.release.exports import visit_rows
 from pathveil.release.exports.published import NAMES
 from pathveil.release.exports.visit_rows import slot_clocks, slot_datetimes
@@ -375,3 +376,13 @@ def test_a_place_that_can_not_be_written(release, tmp_path):
         release.export(tmp_path / "file" / "visits.csv")
     with pytest.raises(ReleaseError, match="NUL"):
         release.export("a\0.csv")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "xes", "geojson", "geoparquet"])
+def test_who_waits_hears_how_far_it_is(kind, tmp_path):
+    # The first path is a small part of all: what is told then is not enough.
+    paths = {(0,): 1} | {(1, 2, 3) * 20 + (first,): 1 for first in range(3)}
+    heard = []
+    with reported_to(heard.append):
+        release_of(paths).export(tmp_path / "file", format=kind)
+    assert max(heard) > 0.5

@@ -46,6 +46,7 @@ def _traces(release: Published) -> Iterator[str]:
         for _ in range(weight):
             number += 1
             yield f'<trace><string key="concept:name" value="{number}"/>{events}</trace>\n'
+    report_progress(len(codes), len(codes))
 
 
 class _Events(dict[int, str]):
