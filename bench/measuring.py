@@ -4,6 +4,8 @@ import ctypes
 import gc
 import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +30,41 @@ def sort_seconds(keys: int, runs: int = 3) -> float:
     """The baseline: one np.sort of this many random uint64 keys."""
     values = np.frombuffer(os.urandom(8 * keys), dtype=np.uint64)
     return best_of(runs, lambda: np.sort(values))
+
+
+def sort_processor_seconds(keys: int, runs: int = 3) -> float:
+    """One np.sort of so many random uint64 keys, as numpy sorts them on this machine."""
+    values = np.frombuffer(os.urandom(8 * keys), dtype=np.uint64)
+    seconds = []
+    for _ in range(runs):
+        begun = time.process_time()
+        np.sort(values)
+        seconds.append(time.process_time() - begun)
+    return min(seconds)
+
+
+def plain_sort_processor_seconds(keys: int) -> float:
+    """The same by numpy's sort for every machine, without its vector instructions.
+
+    Which of those a machine has changes what a sort takes sixfold, and nothing of ours. They are
+    turned off before numpy is imported, so in another process.
+    """
+    code = f"from bench.measuring import sort_processor_seconds as s; print(s({keys}))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NPY_DISABLE_CPU_FEATURES": " ".join(vector_features())},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    return float(done.stdout)
+
+
+def vector_features() -> list[str]:
+    """What numpy uses of this processor beyond what all processors of its kind have."""
+    from numpy._core import _multiarray_umath as compiled
+
+    return [name for name in compiled.__cpu_dispatch__ if compiled.__cpu_features__[name]]
 
 
 class PeakMemory:

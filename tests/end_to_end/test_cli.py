@@ -254,9 +254,17 @@ def test_a_plan_says_how_many_passes_how_much_memory_and_spill_a_run_takes(pathv
     assert said in pathveil(*asked).out.replace("\n", " ")
 
 
-def test_a_plan_for_an_input_that_is_not_there_is_refused(refuses):
-    asked = ("plan", "--universe-size", "50", "--epsilon", "1", "--input", "tpas.csv")
-    refuses(*asked, says="Can't read tpas.csv")
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("tpas.csv", "Can't read tpas.csv"),
+        ("delta:tpas", "Can't read the Delta table tpas"),
+        ("iceberg:tpas.metadata.json", "Can't read the Iceberg table"),
+    ],
+)
+def test_a_plan_for_an_input_that_is_not_there_is_refused(refuses, source, said):
+    asked = ("plan", "--universe-size", "50", "--epsilon", "1", "--input", source)
+    refuses(*asked, says=said)
 
 
 @pytest.mark.usefixtures("week")

@@ -54,6 +54,26 @@ def transpose(
 
 
 @njit(cache=True)
+def positions_by_code(
+    codes: NDArray[np.int32], size: int, positions: NDArray[np.signedinteger]
+) -> tuple[NDArray[np.int64], NDArray[np.signedinteger]]:
+    """Where each of the values ``code % size`` stands, ascending, written into ``positions``.
+
+    As `transpose` of rows of one value each, without a number for each of the rows.
+    """
+    starts = np.zeros(size + 1, np.int64)
+    for code in codes:
+        starts[code % size + 1] += 1
+    starts = np.cumsum(starts)
+    free = starts[:-1].copy()
+    for position in range(len(codes)):
+        value = codes[position] % size
+        positions[free[value]] = position
+        free[value] += 1
+    return starts, positions
+
+
+@njit(cache=True)
 def _first_visits(
     offsets: NDArray[np.int64], codes: NDArray[np.int32], universe_size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

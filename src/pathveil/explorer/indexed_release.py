@@ -16,12 +16,12 @@ from pathveil.analysis.flows import (
     transitions,
     visits,
 )
-from pathveil.analysis.visit_index import order_by_code, row_of_visits
 from pathveil.core.error_table import USUAL_LEVEL
 from pathveil.core.paths import Paths
 from pathveil.explorer.mining_beside import MiningBeside
 from pathveil.explorer.pattern_tables import PatternTables, longest_pattern
 from pathveil.explorer.prefix_walk import PrefixWalk
+from pathveil.freed import give_back
 from pathveil.promise.explanation import Explanation, explain
 from pathveil.release.release import Release
 from pathveil.universe.universe import Universe
@@ -132,11 +132,13 @@ class VisitPositions:
     @classmethod
     def build(cls, paths: Paths, size: int) -> "VisitPositions":
         """Sort the visits by location; in half of the bytes, unless there are billions."""
-        locations = paths.codes % np.int32(size)
-        positions = _small(order_by_code(locations, size))
-        offsets = np.zeros(size + 1, dtype=np.int64)
-        np.cumsum(np.bincount(locations, minlength=size), out=offsets[1:])
-        return cls(paths, size, _small(row_of_visits(paths)), offsets, positions)
+        from pathveil.analysis._merging import positions_by_code
+
+        visits = len(paths.codes)
+        kind = np.dtype(np.int32 if visits <= np.iinfo(np.int32).max else np.int64)
+        offsets, positions = positions_by_code(paths.codes, size, np.empty(visits, kind))
+        rows = np.repeat(np.arange(len(paths), dtype=kind), paths.lengths)
+        return cls(paths, size, rows, offsets, positions)
 
     def count(self, steps: Sequence[tuple[int, Window]]) -> int:
         """How many trajectories make all these visits, in any order.
@@ -176,12 +178,6 @@ class VisitPositions:
     def _visitors(self, positions: Numbers) -> Numbers:
         rows = self.rows[positions]
         return rows[_first_of_each(rows)]
-
-
-def _small(numbers: NDArray[np.int64]) -> Numbers:
-    """Below as many as there are."""
-    fits = len(numbers) <= np.iinfo(np.int32).max
-    return numbers.astype(np.int32) if fits else numbers
 
 
 def _first_of_each(rows: Numbers) -> NDArray[np.bool_]:
@@ -245,7 +241,6 @@ class IndexedRelease:
         """
         universe, has_zones = release.universe, release.parameters.sub_levels is not None
         tables = PatternTables(longest_pattern(release))
-        mining = MiningBeside(tables, release, directory)
         visited = _visits(release)
         by_visits = np.argsort(-visited, kind="stable")
         paths = release.paths()
@@ -267,13 +262,18 @@ class IndexedRelease:
             visit_positions=VisitPositions.build(release.timed_paths(), len(universe)),
             walk=PrefixWalk(release.timed_paths(), None if has_zones else release.tree),
             patterns=tables,
-            mining=mining,
+            mining=_mining(tables, release, directory),  # last, when the others need least memory
         )
 
     def name_of(self, code: int) -> str:
         """The display name of a location, or "" if it has none."""
         names = self.release.askable.names
         return names[code] if names else ""
+
+
+def _mining(tables: PatternTables, release: Release, directory: Path | None) -> MiningBeside:
+    give_back()
+    return MiningBeside(tables, release, directory)
 
 
 def single_intervals(

@@ -344,6 +344,9 @@ class Books:
         if charge not in self.unused:
             overtaken = f", or {MOST_UNUSED} later charges overtook it"
             also = overtaken if len(self.unused) >= MOST_UNUSED else ""
+            known = self.charges.get(charge)
+            if known is not None and not known.certificates:
+                also += " (its run began to draw noise, and recorded none)"
             raise LedgerError(
                 f"Entry {charge} of the ledger paid for a release already{also}. A charge pays for "
                 "one, finished or not: charge again for another."

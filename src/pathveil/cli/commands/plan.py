@@ -382,14 +382,31 @@ def _takes(
     if source is None:
         how = "the memory that they need, and no spill, unless --input says what is read"
         return {"passes": passes, "takes": f"at most {passes} passes over the trajectories; {how}"}
-    from pathveil.cli.options.reading import check_there
     from pathveil.raw.engines.engine import SPARK, Engine
 
     chosen = asdict(counting)
     engine = Engine.choose(chosen.pop("engine"), source, **chosen)
     if engine.name != SPARK:  # whose workers may see what this machine does not
-        check_there(source)
+        _check_there(source)
     return {"passes": passes, "takes": engine.needs(source, parameters)}
+
+
+def _check_there(source: str) -> None:
+    """Refuse an input that is not there: a file, a table or a store's files, by their metadata.
+
+    Raises:
+        InputError: if so.
+    """
+    from pathveil.cli.options.reading import check_there
+    from pathveil.raw.sources.lake_tables import named_table, open_table
+    from pathveil.raw.sources.object_store import StoredFiles, is_stored
+
+    if lake := named_table(source):
+        open_table(*lake, None)
+    elif is_stored(source):
+        StoredFiles.at(source)
+    else:
+        check_there(source)
 
 
 def _as_json(parameters: "Parameters") -> dict[str, Any]:
