@@ -30,26 +30,30 @@ class Projection:
 
 
 class ProjectedPaths:
-    """Distinct paths, ready to be projected.
+    """Distinct paths, ready to be projected, over the locations that occur.
+
+    These are numbered anew, from 0 in the same order; all codes here are their numbers.
 
     Attributes:
         contiguous: as given.
-        locations: all location codes, int64, shape (size,).
+        locations: all numbers, int64, shape (m,).
 
     Args:
-        paths: distinct paths whose codes lie in ``[0, size)``.
-        size: number of locations.
+        paths: distinct paths.
+        present: the codes of the locations that occur, ascending, int64, shape (m,).
         contiguous: whether a pattern's locations must follow each other directly.
     """
 
-    def __init__(self, paths: Paths, size: int, *, contiguous: bool) -> None:
+    def __init__(self, paths: Paths, present: NDArray[np.int64], *, contiguous: bool) -> None:
         self._paths = paths
-        self._size = size
+        self._size = size = len(present)
         self.contiguous = contiguous
         self.locations = np.arange(size, dtype=np.int64)
         # The scans wait for memory: a narrow type (uint8 up to 255 locations) is a quarter faster.
         narrow = np.min_scalar_type(size)
-        self._codes = paths.codes.astype(narrow)
+        number = np.zeros(present.max(initial=0) + 1, dtype=narrow)
+        number[present] = self.locations
+        self._codes = number[paths.codes]
         self._ahead = np.ones(len(paths.codes), dtype=narrow)
         if not contiguous:
             _count_distinct_ahead(paths.offsets, self._codes, size, self._ahead)

@@ -83,7 +83,7 @@ def top_patterns(
     distinct = distinct_paths(paths.paths())
     report_progress(_MERGING, 1)
     present = np.flatnonzero(np.bincount(distinct.codes, minlength=len(paths.universe)))
-    projected = ProjectedPaths(_renumbered(distinct, present), len(present), contiguous=contiguous)
+    projected = ProjectedPaths(distinct, present, contiguous=contiguous)
     labels = [paths.universe.labels[code] for code in present]
     found: list[Pattern] = []
     for codes, support in _best_first(projected, k, min_length, max_length, different=different):
@@ -197,13 +197,6 @@ class _Siblings:
             self._batch = paths.project(self._parent, self.codes[batch], self._sizes[batch])
             self._batch_start = index
         return self._batch[index - self._batch_start]
-
-
-def _renumbered(paths: Paths, present: NDArray[np.int64]) -> Paths:
-    """The same paths over the locations that occur, numbered from 0 in the same order."""
-    number = np.zeros(present.max(initial=0) + 1, dtype=np.int32)
-    number[present] = np.arange(len(present), dtype=np.int32)
-    return Paths(paths.offsets, number[paths.codes], paths.weights)
 
 
 def _check(name: str, value: int) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from pathveil.analysis.patterns import top_patterns
 from pathveil.core.paths import WeightedPaths
+from pathveil.freed import give_back
 
 PER_TABLE = 500
 MOST_LENGTH = 12
@@ -80,6 +81,7 @@ def mine(paths: WeightedPaths) -> Iterator[Mined]:
     for different in (True, False):
         for length in range(1, longest_pattern(paths) + 1):
             for contiguous in (False, True):
+                give_back()
                 found = top_patterns(
                     paths,
                     PER_TABLE,
