@@ -65,7 +65,11 @@ def test_the_right_code_raises_no_alarm_on_any_pair(name, height):
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_the_audit_catches(mutant, monkeypatch):
     pair = pair_named(mutant.pair, mutant.height)
-    report = audit(mutant.make(monkeypatch), pairs=[pair], runs=mutant.runs, false_alarm=SHARE)
+    broken = mutant.make(monkeypatch)
+    for runs in (mutant.runs // 4, mutant.runs):  # most are caught long before the last run
+        report = audit(broken, pairs=[pair], runs=runs, false_alarm=SHARE)
+        if report.alarms:
+            break
     assert report.alarms, f"{mutant.name} was not caught: {report.strongest}"
     assert report.alarms[0].lower_bound > report.claimed_epsilon
 

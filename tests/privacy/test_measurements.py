@@ -17,7 +17,7 @@ from pathveil.statistics.visits import VISITS
 from pathveil.universe.universe import Universe
 
 UNIVERSE = Universe("abcdefgh")
-RUNS = 700
+RUNS = 300  # 120 are enough for the mutant below
 CROWD = ["abcd"] * 30 + ["ba"] * 20
 WALKER = "efghabcdefgh"
 PLAN = MeasurementPlan.of(
