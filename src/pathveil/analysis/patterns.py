@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.core.paths import Paths, WeightedPaths
+from pathveil.core.paths import WeightedPaths
 from pathveil.errors import QueryError
 from pathveil.progress_reports import portion, report_progress
 
