@@ -19,10 +19,11 @@ from pathveil.cli.run import run
 # A page shows a size that is worth having; here a small one does.
 LARGEST = {"--riders": 2000, "--runs": 64, "--trajectories": 2000, "--queries": 400}
 LARGEST_OF = {"reproduce": {"--runs": 1}}
+# The whole audit runs in test_trust_commands.
 SHORTER = {
-    "demo": ["--riders", "20000"],
-    "audit": ["--runs", "64"],
-    "reproduce": ["--queries", "400", "--workers", "1"],
+    "demo": {"--riders": "20000"},
+    "audit": {"--runs": "64", "--method": "full"},
+    "reproduce": {"--queries": "400", "--workers": "1"},
 }
 _SHELL = re.compile(r"[|><;&]|\$\(")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -141,8 +142,9 @@ def _smaller(arguments):
     for number, argument in enumerate(arguments[:-1]):
         if argument in largest:
             smaller[number + 1] = str(min(int(arguments[number + 1]), largest[argument]))
-    short = SHORTER.get(arguments[0], [])
-    return smaller if not short or short[0] in smaller else [*smaller, *short]
+    for option, value in SHORTER.get(arguments[0], {}).items():
+        smaller += [] if option in smaller else [option, value]
+    return smaller
 
 
 def _pip(arguments):
