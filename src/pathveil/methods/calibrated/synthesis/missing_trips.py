@@ -38,7 +38,11 @@ def with_missing_trips(
     made = np.zeros(len(wanted))
     for start in range(0, len(paths), BLOCK):
         made += _times_made(paths, slice(start, start + BLOCK), wanted, size)
-    missing = np.ceil(np.maximum(enough - made, 0.0)).astype(np.int64)
+    missing = np.maximum(enough - made, 0.0)
+    # Of thousands of trips that hardly anybody makes, some are made: not one of each.
+    rare = trips.value < 1.0
+    missing[rare] = np.floor(missing[rare] + draw.random(np.count_nonzero(rare)))
+    missing = np.ceil(missing).astype(np.int64)
     copies = _copies(paths, wanted, missing, size, draw)
     return SmallPaths.joined((paths, copies), size + 1)
 

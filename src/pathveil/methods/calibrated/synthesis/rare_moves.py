@@ -7,8 +7,7 @@ little: how many leave for it and come to it, and how far it is. There are sever
 - what the earlier release says of it, and of the way back: who goes there comes back;
 - what the earlier release says of moves like it: stops from where people go to the same places have
   much in common, so a matrix of moves is nearly one of low rank, and its largest singular vectors
-  have less noise than its cells. Cells are divided by the roots of what leaves and comes (as in
-  correspondence analysis), so that a few busy stops are not all that is seen.
+  have less noise than its cells.
 
 The guess m is their sum with the factors ≥ 0 that come nearest to the noisy counts of all moves
 that are guessed to be small: a handful of numbers from thousands of cells. From there on all is as
@@ -36,7 +35,7 @@ from pathveil.statistics.noisy_table import NoisyTable
 Floats = NDArray[np.float64]
 SMALL = 3.0  # deviations: about where a threshold stands, so that larger ones are listed anyway
 SMALLEST = 1.0 / 256  # scales: most moves are far below the noise, and their sizes differ
-RANKS = (16, 64)  # of guesses by what is alike; any of this size would do: factors choose
+RANKS = (4, 8, 16, 32, 64)  # of guesses by what is alike: factors choose
 ROUNDS = 1000  # of looking for the factors, one at a time; the guesses are a handful
 
 
@@ -80,6 +79,18 @@ class RareMoves:
         return shrunk(table, expected, model > 0).value
 
 
+def towards(table: NoisyTable, guesses: Floats) -> Estimates:
+    """All noisy counts, moved towards what the guesses make of them.
+
+    Args:
+        table: with all its cells.
+        guesses: a row for each guess; what any of them makes large does not choose the factors.
+    """
+    small = guesses.max(axis=0) < SMALL * table.noise.deviation
+    factors = nearest(table.counts[small].astype(np.float64), guesses[:, small])
+    return shrunk(table, factors @ guesses, np.ones(len(table.keys), dtype=np.bool_))
+
+
 def shrunk(table: NoisyTable, expected: Floats, possible: NDArray[np.bool_]) -> Estimates:
     """All noisy counts, moved towards what is expected as far as both are uncertain.
 
@@ -100,16 +111,9 @@ def shrunk(table: NoisyTable, expected: Floats, possible: NDArray[np.bool_]) -> 
 
 def alike(moves: Floats) -> list[Floats]:
     """The matrix of moves by its largest singular vectors: what it is without its single cells."""
-    size = np.sqrt(np.outer(_at_least_one(moves.sum(axis=1)), _at_least_one(moves.sum(axis=0))))
-    left, strength, right = np.linalg.svd(moves / size)
+    left, strength, right = np.linalg.svd(moves)
     ranks = [rank for rank in RANKS if 2 * rank < len(strength)]
-    return [
-        np.maximum(left[:, :rank] * strength[:rank] @ right[:rank], 0.0) * size for rank in ranks
-    ]
-
-
-def _at_least_one(sums: Floats) -> Floats:
-    return np.maximum(sums, 1.0)
+    return [np.maximum(left[:, :rank] * strength[:rank] @ right[:rank], 0.0) for rank in ranks]
 
 
 def nearest(counts: Floats, guesses: Floats) -> Floats:
