@@ -103,3 +103,14 @@ def test_of_trips_that_hardly_anybody_makes_some_are_made():
     known = Estimated(scope, 5_000.0, 0.0, {TRIPS: trips})
     more = with_missing_trips(paths, known, np.random.default_rng(1))  # noqa: TID251
     assert 5 <= len(more) - len(paths) <= 40  # a quarter of 79; all of them without
+
+
+def test_a_release_that_follows_another_keeps_all_noisy_counts_of_trips(monkeypatch):
+    """The list is a part of the same noisy table: nothing is drawn, or paid for, twice."""
+    monkeypatch.setattr(Trips, "dense_up_to", 1 << 12)
+    seen = measured(city(1), follows=True)
+    whole, listed = seen.whole[TRIPS], seen[TRIPS]
+    assert np.array_equal(whole.keys, np.arange(seen.scope.named**2))  # empty cells, too
+    assert listed.threshold == listed.noise.threshold(whole.cells, TRIPS.invented(seen.scope))
+    assert np.array_equal(listed.keys, np.flatnonzero(whole.counts >= listed.threshold))
+    assert np.array_equal(listed.counts, whole.counts[listed.keys])

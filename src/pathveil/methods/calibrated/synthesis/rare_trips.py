@@ -1,4 +1,4 @@
-"""Trips (first and last location) that are too rare to be listed, told over the months as moves are.
+"""Trips (first and last location) too rare to be listed, told over the months as moves are.
 
 As in `synthesis.rare_moves`: a release that follows another keeps all noisy counts of its table of
 trips. What may be guessed of a trip:
@@ -40,8 +40,21 @@ def trips_over_time(
     grown = total / max(float(earlier.paths.weights.sum()), 1.0)
     told = earlier.counted(TRIPS, table, seen).reshape(size, size) * grown
     by_chance = np.outer(told.sum(axis=1), last) / max(total, 1.0)
-    guesses = [by_chance, told, told.T, *alike(told), *alike(told + told.T)]
+    moves = None
     if MOVES in seen.whole:
         moves = earlier.counted(MOVES, seen.whole[MOVES], seen).reshape(size, size) * grown
+    return towards(table, guesses_of_trips(by_chance, told, moves))
+
+
+def guesses_of_trips(by_chance: Floats, told: Floats, moves: Floats | None) -> Floats:
+    """A row for each guess.
+
+    Args:
+        by_chance: if people ended anywhere; from each candidate to each.
+        told: trips of the earlier release.
+        moves: those of the earlier release, if they are learnt, too.
+    """
+    guesses = [by_chance, told, told.T, *alike(told), *alike(told + told.T)]
+    if moves is not None:
         guesses += [moves, moves.T, *alike(moves)]
-    return towards(table, np.stack([guess.ravel() for guess in guesses]))
+    return np.stack([guess.ravel() for guess in guesses])
