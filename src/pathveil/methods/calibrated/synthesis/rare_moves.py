@@ -37,8 +37,8 @@ from pathveil.statistics.trips import TRIPS
 Floats = NDArray[np.float64]
 SMALL = 3.0  # deviations: about where a threshold stands, so that larger ones are listed anyway
 SMALLEST = 1.0 / 256  # scales: most moves are far below the noise, and their sizes differ
-# Of guesses by what is alike: factors choose. By experiment on tables of transitions of commuters and
-# corridors (`bench.year`) with float noise, two draws: 0.077 and 0.235 to 0.239 bits in month 12,
+# Of guesses by what is alike: factors choose. By experiment on tables of transitions of commuters
+# and corridors (`bench.year`) with float noise, two draws: 0.076 and 0.237 bits off in month 12,
 # for 0.077 and 0.265 with cells divided by the roots of their sums and ranks of 16 and 64.
 RANKS = (4, 8, 16, 32, 64)
 ROUNDS = 1000  # of looking for the factors, one at a time; the guesses are a handful
