@@ -70,7 +70,7 @@ class RareMoves:
         trips = earlier.counted(TRIPS, table, seen) * grown if is_there else None
         return cls(table, earlier.counted(MOVES, table, seen) * grown, trips)
 
-    def guesses(self, model: Floats) -> list[Floats]:
+    def _guesses(self, model: Floats) -> list[Floats]:
         """What the model, and what the earlier release says, in several ways."""
         stops = round(len(model) ** 0.5)
         there = self.guess.reshape(stops, stops)
@@ -87,7 +87,7 @@ class RareMoves:
             model: in proportion to how many make each by the model; 0 where nobody can.
         """
         table, counts = self.table, self.table.counts.astype(np.float64)
-        guesses = np.stack([np.where(model > 0, one, 0.0) for one in self.guesses(model)])
+        guesses = np.stack([np.where(model > 0, one, 0.0) for one in self._guesses(model)])
         small = np.maximum(model, self.guess) < SMALL * table.noise.deviation
         expected = nearest(counts[small], guesses[:, small]) @ guesses
         return shrunk(table, expected, model > 0).value
