@@ -92,7 +92,7 @@ USUAL_TIME_WORTH: Final = Fraction(1, 2)
 # each: with 10 transitions in corridors were 0.267 bits off for 0.279, and those of commuters
 # level. Visits had a factor of 0.75, and were 1.18 times as far off in corridors as alone. Pairs:
 # 12 was tried on a year of corridors, beside half a year with 1; no other was. Commuters were seen
-# before it was settled, districts after (docs/series.md). Trips: four months of corridors with 8 and
+# before it was settled, districts after (docs/series.md). Trips: four months of corridors with 8 or
 # 10, a year with 30, where trips were nearer, but moves and queries more than half as far off as
 # with pure ε in month 12 (0.33 and 0.112; 0.31 and 0.107 are half).
 FOLLOWING: Final = {"moves": 4.0, "pairs": 12.0, "trips": 10.0}
