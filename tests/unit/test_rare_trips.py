@@ -114,3 +114,22 @@ def test_a_release_that_follows_another_keeps_all_noisy_counts_of_trips(monkeypa
     assert listed.threshold == listed.noise.threshold(whole.cells, TRIPS.invented(seen.scope))
     assert np.array_equal(listed.keys, np.flatnonzero(whole.counts >= listed.threshold))
     assert np.array_equal(listed.counts, whole.counts[listed.keys])
+
+
+def test_who_comes_to_the_end_of_a_missing_trip_ends_there():
+    """Nobody makes a move that nobody made: of 0 → 1 → 2 → 3, a trip to 2 is 0 → 1 → 2."""
+    paths = SmallPaths.joined(
+        (
+            pv.TrajectoryDatabase.from_arrays(
+                np.array([0, 4, 6]), np.array([0, 1, 2, 3, 5, 4], dtype=np.int32), UNIVERSE
+            ).paths(),
+        ),
+        STOPS + 1,
+    )
+    keys = np.array([0 * STOPS + 2, 5 * STOPS + 7])
+    trips = Estimates(np.full(2, 20.0), np.ones(2), keys)
+    scope = Scope(STOPS, candidates=np.arange(STOPS))
+    known = Estimated(scope, 2.0, 0.0, {TRIPS: trips})
+    more = with_missing_trips(paths, known, np.random.default_rng(1))  # noqa: TID251
+    rows = {tuple(row.tolist()) for row in np.split(more.codes[:], more.offsets[1:-1])}
+    assert rows == {(0, 1, 2, 3), (5, 4), (0, 1, 2), (5, 7)}  # who never comes there ends there
