@@ -175,7 +175,7 @@ def errors(release, database) -> tuple[float, ...]:
     )
 
 
-def year(simulator, riders, stops, epsilon, seed, runs, folder: Path, kinds=KINDS):
+def year(simulator, riders, stops, epsilon, seed, runs, folder: Path, kinds, purpose):
     """The errors of each month; and of month 12 again, leaning, alone and in pure ε."""
     ledger = pv.Ledger.open(folder / "ledger.db")
     ledger.init("riders", "100", delta_limit="1e-5")
@@ -185,7 +185,7 @@ def year(simulator, riders, stops, epsilon, seed, runs, folder: Path, kinds=KIND
     for month, database in enumerate(months, start=1):
         out = folder / f"month-{month}"
         account = ledger.series("leaning", f"2026-{month:02}")
-        release = pv.publish(database, ledger=account, previous=previous)
+        release = pv.publish(database, ledger=account, previous=previous, purpose=purpose)
         release.write(out)
         previous = out
         rows.append((f"month {month}", *errors(release, database)))
@@ -202,7 +202,9 @@ def year(simulator, riders, stops, epsilon, seed, runs, folder: Path, kinds=KIND
     for name, budget in budgets.items():
         if name not in kinds:
             continue
-        request = Request.choose(database, None, None, method="calibrated", **budget)
+        request = Request.choose(
+            database, None, None, method="calibrated", purpose=purpose, **budget
+        )
         request = replace(request, earlier=before if name == "leaning" else None)
         for _ in range(runs):
             release = carry_out(request, Randomness())
@@ -293,6 +295,7 @@ def main() -> None:
     parser.add_argument("--bounds", action="store_true", help="what one table could tell")
     parser.add_argument("--learnt", action="store_true", help="what a table of trips learns")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="of month 12")
+    parser.add_argument("--for", dest="purpose", default="everything", help="the purpose")
     given = parser.parse_args()
     city = given.simulator, given.riders, given.stops, given.epsilon, given.seed
     if given.learnt:
@@ -306,7 +309,7 @@ def main() -> None:
             row(name, *(f"{figure:.4f}" for figure in figures))
         return
     with tempfile.TemporaryDirectory() as folder:
-        rows = year(*city, given.runs, Path(folder), given.kinds)
+        rows = year(*city, given.runs, Path(folder), given.kinds, given.purpose)
     row("", "visits", "transitions", "trips", "queries")
     names = list(dict.fromkeys(name for name, *_ in rows))
     found = {name: np.mean([figures for one, *figures in rows if one == name], 0) for name in names}

@@ -88,7 +88,7 @@ def test_moves_like_it_tell_of_a_move():
     true = 20.0 * (line[:, None] == line)
     seen = true * (draw.random(true.shape) < 1 / 6)
     nearer = min(risk(one / max(one.sum(), 1) * true.sum(), true) for one in alike(seen))
-    assert nearer <= 0.3 * risk(seen / seen.sum() * true.sum(), true)
+    assert nearer <= 0.2 * risk(seen / seen.sum() * true.sum(), true)
 
 
 def test_the_way_back_tells_of_a_move():

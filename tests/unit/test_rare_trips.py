@@ -14,8 +14,7 @@ from pathveil.methods.calibrated.synthesis.missing_trips import with_missing_tri
 from pathveil.methods.calibrated.synthesis.rare_trips import trips_over_time
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.measurement_plan import MeasurementPlan
-from pathveil.statistics.planner import Planner
-from pathveil.statistics.statistic import FIRST_LOOK, VISITED, Scope
+from pathveil.statistics.statistic import Scope
 from pathveil.statistics.trips import TRIPS, Trips
 
 STOPS, RIDERS = 80, 8_000
@@ -72,23 +71,6 @@ def test_without_an_earlier_release_or_all_counts_nothing_is_learnt(monkeypatch)
     assert trips_over_time(Earlier(city(2).paths()), few, last, RIDERS) is None
 
 
-def test_trips_are_worth_more_only_where_they_are_learnt():
-    given = Parameters.choose(epsilon="2", universe_size=STOPS, method="calibrated")
-    over = (FIRST_LOOK, VISITED)
-    worth = {named: Planner(given, follows=True)._purpose(over, named) for named in (300, 400)}
-    assert worth[300].get("trips", 1.0) > worth[400].get("trips", 1.0)
-    assert Planner(given)._purpose(over, 300).get("trips", 1.0) == 1.0
-
-
-def test_a_purpose_that_asks_for_more_than_learning_has_it():
-    given = Parameters.choose(
-        epsilon="2", universe_size=STOPS, method="calibrated", purpose="flows"
-    )
-    over = (FIRST_LOOK, VISITED)
-    alone = Planner(given)._purpose(over, 300)["trips"]
-    assert Planner(given, follows=True)._purpose(over, 300)["trips"] == alone
-
-
 def test_of_trips_that_hardly_anybody_makes_some_are_made():
     """Not one of each: a thousand with a hundredth of a person each are ten people."""
     offsets = 2 * np.arange(5_001, dtype=np.int64)
@@ -114,22 +96,3 @@ def test_a_release_that_follows_another_keeps_all_noisy_counts_of_trips(monkeypa
     assert listed.threshold == listed.noise.threshold(whole.cells, TRIPS.invented(seen.scope))
     assert np.array_equal(listed.keys, np.flatnonzero(whole.counts >= listed.threshold))
     assert np.array_equal(listed.counts, whole.counts[listed.keys])
-
-
-def test_who_comes_to_the_end_of_a_missing_trip_ends_there():
-    """Nobody makes a move that nobody made: of 0 → 1 → 2 → 3, a trip to 2 is 0 → 1 → 2."""
-    paths = SmallPaths.joined(
-        (
-            pv.TrajectoryDatabase.from_arrays(
-                np.array([0, 4, 6]), np.array([0, 1, 2, 3, 5, 4], dtype=np.int32), UNIVERSE
-            ).paths(),
-        ),
-        STOPS + 1,
-    )
-    keys = np.array([0 * STOPS + 2, 5 * STOPS + 7])
-    trips = Estimates(np.full(2, 20.0), np.ones(2), keys)
-    scope = Scope(STOPS, candidates=np.arange(STOPS))
-    known = Estimated(scope, 2.0, 0.0, {TRIPS: trips})
-    more = with_missing_trips(paths, known, np.random.default_rng(1))  # noqa: TID251
-    rows = {tuple(row.tolist()) for row in np.split(more.codes[:], more.offsets[1:-1])}
-    assert rows == {(0, 1, 2, 3), (5, 4), (0, 1, 2), (5, 7)}  # who never comes there ends there

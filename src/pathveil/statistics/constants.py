@@ -92,10 +92,8 @@ USUAL_TIME_WORTH: Final = Fraction(1, 2)
 # each: with 10 transitions in corridors were 0.267 bits off for 0.279, and those of commuters
 # level. Visits had a factor of 0.75, and were 1.18 times as far off in corridors as alone. Pairs:
 # 12 was tried on a year of corridors, beside half a year with 1; no other was. Commuters were seen
-# before it was settled, districts after (docs/series.md). Trips: four months of corridors with 8 or
-# 10, a year with 30, where trips were nearer, but moves and queries more than half as far off as
-# with pure ε in month 12 (0.33 and 0.112; 0.31 and 0.107 are half).
-FOLLOWING: Final = {"moves": 4.0, "pairs": 12.0, "trips": 10.0}
+# before it was settled, districts after (docs/series.md).
+FOLLOWING: Final = {"moves": 4.0, "pairs": 12.0}
 WORTH_OF_ALL_SETS: Final = 4.0  # so much more, if all visits go to popular locations
 WORTH_OF_DEEPER: Final = 0.6  # a level of the tree, beside the one above
 # What a cap costs that cuts everything, beside a table that is all noise. Of visits by experiment

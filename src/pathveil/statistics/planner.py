@@ -81,7 +81,6 @@ from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.shapes import SHAPES, count_shapes, shape_values
 from pathveil.statistics.statistic import FIRST_LOOK, VISITED, Known, Statistic
 from pathveil.statistics.total import TOTAL
-from pathveil.statistics.trips import TRIPS
 from pathveil.statistics.visits import VISITS
 from pathveil.statistics.zones import told_zones
 
@@ -175,14 +174,14 @@ class Planner:
         """How many times as much as usual some tables are worth.
 
         Visits are planned as if no release came before: whether it tells where people go now is not
-        known yet, and so they lose nothing by it. Moves, pairs and trips are worth more where all
-        of them are kept, so that they are learnt over the months (`Statistic.learnt_up_to`).
+        known yet, and so they lose nothing by it. Moves and pairs are worth more where all of them
+        are kept, so that they are learnt over the months (`Statistic.learnt_up_to`).
         """
         purpose = PURPOSES[self.parameters.purpose]
         if not self.follows or VISITED not in over:
             return purpose
-        learnt = {one.name for one in (MOVES, PAIRS, TRIPS) if named * named <= one.learnt_up_to}
-        return purpose | {one: max(purpose.get(one, 1.0), FOLLOWING[one]) for one in sorted(learnt)}
+        learnt = {one.name for one in (MOVES, PAIRS) if named * named <= one.learnt_up_to}
+        return purpose | {one: purpose.get(one, 1.0) * FOLLOWING[one] for one in sorted(learnt)}
 
     def _powers(self, left: "_Left", contribution: int) -> Sequence[float | None]:
         """The norms to choose from, by the power of c; None: nothing is clipped."""

@@ -2,23 +2,21 @@
 
 The calibration weighs trajectories; it can't make one. The movement model knows where people go
 from here, and not where those who set out at a end up. So for a measured trip from a to b some
-trajectories that begin at a are copied, and end when they come to b; or, if none of some does, at
-b instead. What that spoils (visits, moves, lengths) the calibration mends, as long as both kinds
-are there.
+trajectories that begin at a are copied, and end at b instead. What that spoils (visits, moves,
+lengths) the calibration mends, as long as both kinds are there.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.paths import Paths
-from pathveil.methods.calibrated.synthesis.canonical import SmallPaths, concatenate_paths, take_rows
+from pathveil.methods.calibrated.synthesis.canonical import SmallPaths, take_rows
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.statistics.constants import ENOUGH_OF_A_TRIP
 from pathveil.statistics.statistic import places_among
 from pathveil.statistics.trips import TRIPS
 
 BLOCK = 1 << 18  # trajectories that are looked at together
-TRIES = 8  # trajectories that are looked at for one that comes to the end; by argument
 
 
 def with_missing_trips(
@@ -80,35 +78,7 @@ def _copies(
     count = np.diff(starts)[begin]
     has_one = count > 0
     begin, end, count = begin[has_one], end[has_one], count[has_one]
-    parts = []
-    for _ in range(TRIES):
-        rows = by_first[starts[begin] + (draw.random(len(begin)) * count).astype(np.int64)]
-        tried = take_rows(paths, rows, np.ones(len(rows), dtype=np.int64))
-        lengths = _until(tried, end)
-        parts.append(_shortened(tried, lengths))
-        left = lengths == 0
-        begin, end, count = begin[left], end[left], count[left]
     rows = by_first[starts[begin] + (draw.random(len(begin)) * count).astype(np.int64)]
     copied = take_rows(paths, rows, np.ones(len(rows), dtype=np.int64))
     copied.codes[copied.offsets[1:] - 1] = end
-    return concatenate_paths([*parts, copied])
-
-
-def _until(paths: Paths, end: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How long each is if it ends where it comes to its end after it began; 0 if it never does."""
-    lengths = np.diff(paths.offsets)
-    row = np.repeat(np.arange(len(lengths)), lengths)
-    place = np.arange(len(row)) - paths.offsets[:-1][row]
-    there = np.flatnonzero((paths.codes == end[row]) & (place > 0))
-    found = np.zeros(len(lengths), dtype=np.int64)
-    found[row[there[::-1]]] = place[there[::-1]] + 1  # the first one is written last
-    return found
-
-
-def _shortened(paths: Paths, lengths: NDArray[np.int64]) -> Paths:
-    """The first so many visits of each; without those of none."""
-    row = np.repeat(np.arange(len(lengths)), np.diff(paths.offsets))
-    kept = np.arange(len(row)) - paths.offsets[:-1][row] < lengths[row]
-    some = lengths > 0
-    ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths[some])))
-    return Paths(ends, paths.codes[kept], paths.weights[some])
+    return copied

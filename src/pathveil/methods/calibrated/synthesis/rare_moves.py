@@ -7,8 +7,8 @@ little: how many leave for it and come to it, and how far it is. There are sever
 - what the earlier release says of it, and of the way back: who goes there comes back;
 - what the earlier release says of moves like it: stops from where people go to the same places have
   much in common, so a matrix of moves is nearly one of low rank, and its largest singular vectors
-  have less noise than its cells;
-- what it says of trips (first and last location), of which many are a single move.
+  have less noise than its cells. Cells are divided by the roots of what leaves and comes (as in
+  correspondence analysis), so that a few busy stops are not all that is seen.
 
 The guess m is their sum with the factors ≥ 0 that come nearest to the noisy counts of all moves
 that are guessed to be small: a handful of numbers from thousands of cells. From there on all is as
@@ -32,15 +32,11 @@ from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.moves import MOVES
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.trips import TRIPS
 
 Floats = NDArray[np.float64]
 SMALL = 3.0  # deviations: about where a threshold stands, so that larger ones are listed anyway
 SMALLEST = 1.0 / 256  # scales: most moves are far below the noise, and their sizes differ
-# Of guesses by what is alike: factors choose. By experiment on tables of transitions of commuters
-# and corridors (`bench.year`) with float noise, two draws: 0.076 and 0.237 bits off in month 12,
-# for 0.077 and 0.265 with cells divided by the roots of their sums and ranks of 16 and 64.
-RANKS = (4, 8, 16, 32, 64)
+RANKS = (16, 64)  # of guesses by what is alike; any of this size would do: factors choose
 ROUNDS = 1000  # of looking for the factors, one at a time; the guesses are a handful
 
 
@@ -51,13 +47,10 @@ class RareMoves:
     Attributes:
         table: the noisy counts of all moves.
         guess: the earlier release's.
-        trips: the earlier release's counts of first and last locations; None if they are not
-            measured now.
     """
 
     table: NoisyTable
     guess: Floats
-    trips: Floats | None = None
 
     @classmethod
     def of(cls, earlier: Earlier | None, seen: Measurements, total: float) -> "RareMoves | None":
@@ -65,19 +58,13 @@ class RareMoves:
         if earlier is None or MOVES not in seen.whole:
             return None
         table, before = seen.whole[MOVES], float(earlier.paths.weights.sum())
-        grown = total / max(before, 1.0)
-        is_there = TRIPS in seen.plan
-        trips = earlier.counted(TRIPS, table, seen) * grown if is_there else None
-        return cls(table, earlier.counted(MOVES, table, seen) * grown, trips)
+        return cls(table, earlier.counted(MOVES, table, seen) * (total / max(before, 1.0)))
 
     def _guesses(self, model: Floats) -> list[Floats]:
         """What the model, and what the earlier release says, in several ways."""
         stops = round(len(model) ** 0.5)
         there = self.guess.reshape(stops, stops)
         ways = [there.T, *alike(there), *alike(there + there.T)]
-        if self.trips is not None:
-            trips = self.trips.reshape(stops, stops)
-            ways += [trips, *alike(trips)]
         return [model, self.guess, *(way.ravel() for way in ways)]
 
     def estimates(self, model: Floats) -> Floats:
@@ -125,9 +112,16 @@ def shrunk(table: NoisyTable, expected: Floats, possible: NDArray[np.bool_]) -> 
 
 def alike(moves: Floats) -> list[Floats]:
     """The matrix of moves by its largest singular vectors: what it is without its single cells."""
-    left, strength, right = np.linalg.svd(moves)
+    size = np.sqrt(np.outer(_at_least_one(moves.sum(axis=1)), _at_least_one(moves.sum(axis=0))))
+    left, strength, right = np.linalg.svd(moves / size)
     ranks = [rank for rank in RANKS if 2 * rank < len(strength)]
-    return [np.maximum(left[:, :rank] * strength[:rank] @ right[:rank], 0.0) for rank in ranks]
+    return [
+        np.maximum(left[:, :rank] * strength[:rank] @ right[:rank], 0.0) * size for rank in ranks
+    ]
+
+
+def _at_least_one(sums: Floats) -> Floats:
+    return np.maximum(sums, 1.0)
 
 
 def nearest(counts: Floats, guesses: Floats) -> Floats:
