@@ -42,13 +42,12 @@ def measured(database, *, follows):
     return gate.measure(database, plan, choose_candidates, Randomness(), follows=follows)
 
 
-@pytest.fixture(params=[1 << 16, 1 << 12], ids=["cell by cell", "above a threshold"])
-def _dense_up_to(request, monkeypatch):
-    """Both kinds of table: all of a small one is published anyway."""
-    monkeypatch.setattr(Trips, "dense_up_to", request.param)
+@pytest.fixture(autouse=True)
+def _large_table(monkeypatch):
+    """So large that it is published above a threshold."""
+    monkeypatch.setattr(Trips, "dense_up_to", 1 << 12)
 
 
-@pytest.mark.usefixtures("_dense_up_to")
 @pytest.mark.parametrize(("shift", "at_most"), [(0, 0.5), (20, 1.02)])
 def test_an_earlier_release_is_followed_as_far_as_it_is_right(shift, at_most):
     """With it small trips are nearer; one of another city does no harm."""
@@ -56,19 +55,21 @@ def test_an_earlier_release_is_followed_as_far_as_it_is_right(shift, at_most):
     seen = measured(now, follows=True)
     last = np.full(STOPS, RIDERS / STOPS)
     learnt = trips_over_time(Earlier(city(2, shift).paths()), seen, last, RIDERS)
-    truth, table = true_trips(now), seen.whole.get(TRIPS, seen[TRIPS])
+    truth, table = true_trips(now), seen.whole[TRIPS]
     noisy = np.maximum(table.counts, 0)
     assert np.mean((learnt.value - truth) ** 2) <= at_most * np.mean((noisy - truth) ** 2)
     assert np.all(learnt.value >= 0)
 
 
-def test_without_an_earlier_release_or_all_counts_nothing_is_learnt(monkeypatch):
+def test_without_an_earlier_release_or_more_than_a_list_nothing_is_learnt(monkeypatch):
     seen, last = measured(city(1), follows=True), np.ones(STOPS)
     assert trips_over_time(None, seen, last, RIDERS) is None
-    monkeypatch.setattr(Trips, "dense_up_to", 4)
     monkeypatch.setattr(Trips, "learnt_up_to", 4)
     few = measured(city(1), follows=True)
     assert trips_over_time(Earlier(city(2).paths()), few, last, RIDERS) is None
+    monkeypatch.setattr(Trips, "dense_up_to", 1 << 16)
+    small = measured(city(1), follows=True)
+    assert trips_over_time(Earlier(city(2).paths()), small, last, RIDERS) is None
 
 
 def test_of_trips_that_hardly_anybody_makes_some_are_made():
@@ -87,9 +88,8 @@ def test_of_trips_that_hardly_anybody_makes_some_are_made():
     assert 5 <= len(more) - len(paths) <= 40  # a quarter of 79; all of them without
 
 
-def test_a_release_that_follows_another_keeps_all_noisy_counts_of_trips(monkeypatch):
+def test_a_release_that_follows_another_keeps_all_noisy_counts_of_trips():
     """The list is a part of the same noisy table: nothing is drawn, or paid for, twice."""
-    monkeypatch.setattr(Trips, "dense_up_to", 1 << 12)
     seen = measured(city(1), follows=True)
     whole, listed = seen.whole[TRIPS], seen[TRIPS]
     assert np.array_equal(whole.keys, np.arange(seen.scope.named**2))  # empty cells, too

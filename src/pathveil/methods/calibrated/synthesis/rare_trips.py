@@ -1,7 +1,8 @@
 """Trips (first and last location) too rare to be listed, told over the months as moves are.
 
 As in `synthesis.rare_moves`: a release that follows another keeps all noisy counts of its table of
-trips. What may be guessed of a trip:
+trips. (A small table has them all anyway, and leans cell by cell: `synthesis.earlier`.) What may be
+guessed of a trip:
 
 - as many as if people ended anywhere, wherever they began;
 - what the earlier release says of it, of the way back, and of trips like it;
@@ -34,9 +35,9 @@ def trips_over_time(
         last: how many end at each candidate, about.
         total: how many trajectories there are now, about.
     """
-    table, size = seen.whole.get(TRIPS, seen.tables.get(TRIPS)), seen.scope.named
-    if earlier is None or table is None or table.threshold is not None:
+    if earlier is None or TRIPS not in seen.whole:
         return None
+    table, size = seen.whole[TRIPS], seen.scope.named
     grown = total / max(float(earlier.paths.weights.sum()), 1.0)
     told = earlier.counted(TRIPS, table, seen).reshape(size, size) * grown
     by_chance = np.outer(told.sum(axis=1), last) / max(total, 1.0)
