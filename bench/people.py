@@ -6,7 +6,8 @@
 
 With --chosen the person is the unit, by calibrated at ε = 1: one trip of each, and as many as are
 chosen with privacy (--trips auto), without and with δ = 10⁻⁹; all against all trips. Beside them
-the best single table of visits (`bench.clipping`), whose kind was chosen by the truth.
+the best single table of visits (`bench.clipping`), whose kind was chosen by the truth; not with
+--for, which says what the releases are for.
 
 Every release is measured twice. Against all trips, unbounded: what a reader wants to know; sizes
 differ, so distributions are compared by the Jensen-Shannon divergence (bits; 1: nothing in
@@ -24,6 +25,7 @@ import numpy as np
 from bench.accuracy import line, load
 from bench.riders import RIDERS
 from pathveil import Release, TrajectoryDatabase, publish, read_trajectories
+from pathveil.core.methods import EVERYTHING
 from pathveil.raw.database import MOST_PER_UNIT
 from pathveil.trials.evaluation.compared import EmptyRelease, Figures
 from pathveil.trials.evaluation.random_queries import queries_from_trajectories
@@ -111,7 +113,7 @@ CHOSEN: tuple[tuple[str, int | str, str | None], ...] = (
 )
 
 
-def print_chosen(name: str, runs: int) -> None:
+def print_chosen(name: str, runs: int, purpose: str) -> None:
     """C = 1 beside a c that is chosen with privacy, without and with δ."""
     yardstick = Yardstick(name)
     line(["dataset", "trips", "δ", "c", "all trips, estimated", "visits", "transitions", "trips",
@@ -121,7 +123,7 @@ def print_chosen(name: str, runs: int) -> None:
         database = trips(name, most, "sample")
         figures, chosen, estimated = [], [], []
         for _ in range(runs):
-            release = publish(database, epsilon=EPSILON, delta=delta)
+            release = publish(database, epsilon=EPSILON, delta=delta, purpose=purpose)
             figures.append(yardstick.against_all(Figures(release), is_history=False))
             chosen.append(release.parameters.max_trajectories_per_unit)
             expansion = release.parameters.expansion
@@ -134,9 +136,10 @@ def print_chosen(name: str, runs: int) -> None:
         head = [name, what, delta or "0", ", ".join(map(str, chosen)), "; ".join(told) or "–"]
         line([*head, *cells(means)])
     print(f"\n{name} has {yardstick.raw.size:,} trips in all.\n", flush=True)
-    from bench.clipping import print_floors  # which reads trips from here
+    if purpose == EVERYTHING:
+        from bench.clipping import print_floors  # which reads trips from here
 
-    print_floors(name, runs)
+        print_floors(name, runs)
 
 
 def cells(figures: list[float | None]) -> list[str]:
@@ -151,10 +154,11 @@ def main() -> None:
     parser.add_argument("--delta", default=None, help="for calibrated: Gaussian noise")
     parser.add_argument("--contributions", nargs="+", type=int, default=[*CONTRIBUTIONS])
     parser.add_argument("--chosen", action="store_true", help="c chosen with privacy beside c = 1")
+    parser.add_argument("--for", dest="purpose", default=EVERYTHING, help="with --chosen")
     options = parser.parse_args()
     if options.chosen:
         for name in options.datasets:
-            print_chosen(name, options.runs)
+            print_chosen(name, options.runs, options.purpose)
         return
     for name in options.datasets:
         yardstick = Yardstick(name)

@@ -16,6 +16,12 @@ rule (`bench.known_sizes`). What a model knows besides (that stops are on a line
 no release that looks at cells alone could, and one that tells anything else has less of ρ. Queries:
 single locations are known exactly, and those of two and of three are told by a table each.
 
+``python -m bench.year --learnt`` publishes nothing, either: a table of trips with a share of each
+month's ρ is learnt over twelve months by the release's own rule (`synthesis.rare_trips`), and of
+month 12 it says how far off whole trips are that are drawn from what was learnt. Nothing else needs
+any of ρ: where trips begin and end is known exactly; and, in the second column, all transitions of
+all months, too.
+
 Riders keep their home and work but for some who move; stops drift in popularity, and follow the
 seasons. ``--simulator corridors`` is another city, with lines instead of free choice. How a release
 leans on the one before was made on these two. ``--simulator districts``, a city with a map, was
@@ -39,10 +45,14 @@ import pathveil as pv
 from bench.known_sizes import told
 from bench.measuring import row
 from pathveil.core.budget import Budget
+from pathveil.core.noise import Gaussian
 from pathveil.core.zcdp import Concentrated
 from pathveil.gate.randomness import Randomness
+from pathveil.methods.calibrated.synthesis.rare_moves import towards
+from pathveil.methods.calibrated.synthesis.rare_trips import guesses_of_trips
 from pathveil.publishing import carry_out
 from pathveil.raw.engines.request import Request
+from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.trials.evaluation.compared import Figures
 from pathveil.trials.evaluation.random_queries import queries_from_trajectories
 from pathveil.trials.evaluation.scores import Histogram, average_relative_error, jensen_shannon
@@ -53,6 +63,8 @@ NEW_LINE = 6  # months
 DELTA = "1e-9"
 QUERIES = 2_000
 SHARES = (1.0, 0.5, 0.2)  # of the year, for one table
+LEARNT_SHARES = (1.0, 0.5, 0.2, 0.1)  # of each month
+KINDS = ("leaning", "alone", "pure", "other people")
 
 
 def commuters(riders: int, stops: int, seed: int, people: int = 0) -> Months:
@@ -163,7 +175,7 @@ def errors(release, database) -> tuple[float, ...]:
     )
 
 
-def year(simulator, riders, stops, epsilon, seed, runs, folder: Path):
+def year(simulator, riders, stops, epsilon, seed, runs, folder: Path, kinds, purpose):
     """The errors of each month; and of month 12 again, leaning, alone and in pure ε."""
     ledger = pv.Ledger.open(folder / "ledger.db")
     ledger.init("riders", "100", delta_limit="1e-5")
@@ -173,7 +185,7 @@ def year(simulator, riders, stops, epsilon, seed, runs, folder: Path):
     for month, database in enumerate(months, start=1):
         out = folder / f"month-{month}"
         account = ledger.series("leaning", f"2026-{month:02}")
-        release = pv.publish(database, ledger=account, previous=previous)
+        release = pv.publish(database, ledger=account, previous=previous, purpose=purpose)
         release.write(out)
         previous = out
         rows.append((f"month {month}", *errors(release, database)))
@@ -188,13 +200,17 @@ def year(simulator, riders, stops, epsilon, seed, runs, folder: Path):
     }
     before = pv.read_release(folder / f"month-{MONTHS - 1}").paths()
     for name, budget in budgets.items():
-        request = Request.choose(database, None, None, method="calibrated", **budget)
+        if name not in kinds:
+            continue
+        request = Request.choose(
+            database, None, None, method="calibrated", purpose=purpose, **budget
+        )
         request = replace(request, earlier=before if name == "leaning" else None)
         for _ in range(runs):
             release = carry_out(request, Randomness())
             rows.append((f"month {MONTHS}, {name}", *errors(release, database)))
             print(*rows[-1], flush=True)
-    for people in range(1, runs + 1):
+    for people in range(1, runs + 1) if KINDS[-1] in kinds else ():
         *_, other = SIMULATORS[simulator](riders, stops, seed, people)
         rows.append((f"month {MONTHS}, other people", *errors(other, database)))
     return rows
@@ -223,6 +239,34 @@ def bounds(simulator, riders, stops, epsilon, seed):
         yield f"one table with {share:.0%} of the year's ρ", *figures
 
 
+def learnt(simulator, riders, stops, epsilon, seed):
+    """The divergence (bits) of month 12's trips, by the share of each month's ρ."""
+    rho = float(Concentrated.within(Fraction(epsilon), Fraction(DELTA)).rho) / MONTHS
+    for share in LEARNT_SHARES:
+        noise = Gaussian(Fraction(1 / (2.0 * share * rho)).limit_denominator(1000))
+        figures = []
+        for knows_moves in (False, True):
+            draw, before = np.random.default_rng(seed), None
+            for database in SIMULATORS[simulator](riders, stops, seed):
+                raw, size = Figures(database), len(database.universe)
+                trips, moves = (
+                    np.bincount(one.keys, one.counts, size * size).reshape(size, size)
+                    for one in (raw.trips, raw.transitions)
+                )
+                by_chance = np.outer(trips.sum(axis=1), trips.sum(axis=0)) / raw.size
+                told = by_chance if before is None else before * (raw.size / before.sum())
+                guesses = guesses_of_trips(by_chance, told, moves if knows_moves else None)
+                noisy = np.rint(trips.ravel() + draw.normal(0.0, noise.deviation, size * size))
+                table = NoisyTable(np.arange(size * size), noisy.astype(np.int64), size**2, noise)
+                found = towards(table, guesses).value
+                whole = np.floor(found * (raw.size / found.sum()) + draw.random(size * size))
+                before = whole.reshape(size, size)
+            kept = np.flatnonzero(whole)
+            released = Histogram(kept, whole[kept].astype(np.int64))
+            figures.append(jensen_shannon(raw.trips, released))
+        yield f"a table with {share:.0%} of each month's ρ", *figures
+
+
 def _told_queries(database, deviation, draw):
     """The error of queries if it is known how many of each size have each true answer."""
     raw = Figures(database)
@@ -249,31 +293,31 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="of month 12, of each kind")
     parser.add_argument("--simulator", choices=SIMULATORS, default="commuters")
     parser.add_argument("--bounds", action="store_true", help="what one table could tell")
+    parser.add_argument("--learnt", action="store_true", help="what a table of trips learns")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="of month 12")
+    parser.add_argument("--for", dest="purpose", default="everything", help="the purpose")
     given = parser.parse_args()
+    city = given.simulator, given.riders, given.stops, given.epsilon, given.seed
+    if given.learnt:
+        row("", "trips", "transitions known")
+        for name, *figures in learnt(*city):
+            row(name, *(f"{figure:.4f}" for figure in figures))
+        return
     if given.bounds:
-        city = given.simulator, given.riders, given.stops, given.epsilon, given.seed
         row("", "transitions", "trips", "queries")
         for name, *figures in bounds(*city):
             row(name, *(f"{figure:.4f}" for figure in figures))
         return
     with tempfile.TemporaryDirectory() as folder:
-        rows = year(
-            given.simulator,
-            given.riders,
-            given.stops,
-            given.epsilon,
-            given.seed,
-            given.runs,
-            Path(folder),
-        )
+        rows = year(*city, given.runs, Path(folder), given.kinds, given.purpose)
     row("", "visits", "transitions", "trips", "queries")
     names = list(dict.fromkeys(name for name, *_ in rows))
     found = {name: np.mean([figures for one, *figures in rows if one == name], 0) for name in names}
     for name, figures in found.items():
         row(name, *(f"{figure:.4f}" for figure in figures))
-    leaning, alone, pure, others = (
-        found[f"month {MONTHS}, {end}"] for end in ("leaning", "alone", "pure", "other people")
-    )
+    if len(given.kinds) < len(KINDS):
+        return
+    leaning, alone, pure, others = (found[f"month {MONTHS}, {end}"] for end in KINDS)
     row("leaning against alone", *np.round(leaning / alone, 2))
     row("leaning against pure ε", *np.round(leaning / pure, 2))
     row("leaning against other people", *np.round(leaning / others, 2))

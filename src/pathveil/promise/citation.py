@@ -45,7 +45,7 @@ def cite(certificate: Certificate) -> Citation:
     """How to cite the release with this certificate."""
     choices = certificate.implementation
     about = certificate.about or About()
-    title, loss = _title(certificate, about), _loss(certificate)
+    title, loss = _title(certificate, about), loss_words(certificate)
     who = about.publisher or _FILL_IN
     licence = f"; licence {about.licence}" if about.licence else ""
     made = f"{choices.software} {choices.software_version}"
@@ -81,7 +81,8 @@ def _title(certificate: Certificate, about: About) -> str:
     return f"{stamp}{about.title}{f' ({scope})' if scope else ''}"
 
 
-def _loss(certificate: Certificate) -> str:
+def loss_words(certificate: Certificate) -> str:
+    """ε, and δ if it is not 0."""
     parameters = certificate.privacy_loss.privacy_parameters
     delta = "" if parameters.delta == "0" else f", δ = {parameters.delta}"
     return f"ε = {parameters.epsilon}{delta}"

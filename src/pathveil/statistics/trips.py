@@ -16,7 +16,7 @@ from pathveil.statistics.constants import DENSE_TRIPS, INVENTED_PAIRS
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.outlook import Outlook
-from pathveil.statistics.pairs import denoise_pairs, pair_threshold
+from pathveil.statistics.pairs import WHOLE_PAIRS, denoise_pairs, pair_threshold
 from pathveil.statistics.statistic import HABITS, Known, OneCell, Rows, Scope, Statistic, Visit
 
 
@@ -29,6 +29,7 @@ class Trips(OneCell):
     stage = HABITS
     of_candidates = True
     dense_up_to = DENSE_TRIPS
+    learnt_up_to = WHOLE_PAIRS
 
     def size(self, scope: Scope) -> int:
         """All ordered pairs of candidates."""

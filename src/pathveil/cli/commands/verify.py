@@ -39,6 +39,7 @@ def verify(
         signature_lines,
     )
     from pathveil.core.methods import method_words
+    from pathveil.promise.citation import loss_words
     from pathveil.promise.signing_keys import read_public_key
     from pathveil.release.bundle import verify_bundle
     from pathveil.release.signature import check_signature
@@ -56,6 +57,7 @@ def verify(
                 "status": certificate.status,
                 "about": dict(release.about),
                 "epsilon": str(release.parameters.budget),
+                "delta": certificate.privacy_loss.privacy_parameters.delta,
                 "released_trajectories": len(release),
                 "ledger": charge,
                 "signature": signature_json(signed),
@@ -67,7 +69,7 @@ def verify(
     console = stdout_console()
     console.print("The bundle is whole and unchanged.", style="bold green")
     console.print(
-        f"{certificate.status}: ε = {release.parameters.budget}, {len(release):,} trajectories, "
+        f"{certificate.status}: {loss_words(certificate)}, {len(release):,} trajectories, "
         f"{release.parameters.universe_size:,} locations, {method}.",
         highlight=False,
         style="bold red" if not release.is_private else None,

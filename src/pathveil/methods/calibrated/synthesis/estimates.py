@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pathveil.methods.calibrated.synthesis.earlier import Earlier
 from pathveil.methods.calibrated.synthesis.rare_pairs import pairs_over_time
+from pathveil.methods.calibrated.synthesis.rare_trips import trips_over_time
 from pathveil.statistics.all_statistics import TIME_STATISTICS
 from pathveil.statistics.constants import CERTAIN_DEVIATIONS, SANITY
 from pathveil.statistics.denoise import Estimates
@@ -111,7 +112,10 @@ def estimate(seen: Measurements, earlier: Earlier | None = None) -> Estimated:
     learnt = pairs_over_time(earlier, seen, tables[VISITS].value, first.total)
     if learnt is not None:
         tables[PAIRS] = learnt
-    if TRIPS in seen and seen[TRIPS].scale < seen[LAST_LOCATIONS].scale:
+    learnt = trips_over_time(earlier, seen, tables[LAST_LOCATIONS].value, first.total)
+    if learnt is not None:
+        tables[TRIPS] = learnt
+    elif TRIPS in seen and seen[TRIPS].scale < seen[LAST_LOCATIONS].scale:
         tables[LAST_LOCATIONS] = _with_ends(tables[LAST_LOCATIONS], tables[TRIPS], scope.named)
     return Estimated(scope.of_candidates(), first.total, first.unnamed_visits, tables)
 

@@ -38,7 +38,12 @@ def with_missing_trips(
     made = np.zeros(len(wanted))
     for start in range(0, len(paths), BLOCK):
         made += _times_made(paths, slice(start, start + BLOCK), wanted, size)
-    missing = np.ceil(np.maximum(enough - made, 0.0)).astype(np.int64)
+    missing = np.maximum(enough - made, 0.0)
+    # If all are told (`synthesis.rare_trips`), thousands of them are made by hardly anybody: of
+    # those some are made, not one of each.
+    rare = (trips.value < 1.0) & (len(wanted) == size * size)
+    missing[rare] = np.floor(missing[rare] + draw.random(np.count_nonzero(rare)))
+    missing = np.ceil(missing).astype(np.int64)
     copies = _copies(paths, wanted, missing, size, draw)
     return SmallPaths.joined((paths, copies), size + 1)
 

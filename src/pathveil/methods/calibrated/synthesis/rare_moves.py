@@ -80,6 +80,18 @@ class RareMoves:
         return shrunk(table, expected, model > 0).value
 
 
+def towards(table: NoisyTable, guesses: Floats) -> Estimates:
+    """All noisy counts, moved towards what the guesses make of them.
+
+    Args:
+        table: with all its cells.
+        guesses: a row for each guess; what any of them makes large does not choose the factors.
+    """
+    small = guesses.max(axis=0) < SMALL * table.noise.deviation
+    factors = nearest(table.counts[small].astype(np.float64), guesses[:, small])
+    return shrunk(table, factors @ guesses, np.ones(len(table.keys), dtype=np.bool_))
+
+
 def shrunk(table: NoisyTable, expected: Floats, possible: NDArray[np.bool_]) -> Estimates:
     """All noisy counts, moved towards what is expected as far as both are uncertain.
 

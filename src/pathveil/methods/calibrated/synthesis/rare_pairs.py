@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.methods.calibrated.synthesis.earlier import Earlier
-from pathveil.methods.calibrated.synthesis.rare_moves import SMALL, nearest, shrunk
+from pathveil.methods.calibrated.synthesis.rare_moves import towards
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.noisy_table import NoisyTable
@@ -38,7 +38,4 @@ def pairs_over_time(
     told = earlier.counted(PAIRS, table, seen)[possible] * (total / max(before, 1.0))
     by_chance = (visits[first] * visits[second])[possible] / max(total, 1.0)
     table = NoisyTable(table.keys[possible], table.counts[possible], len(told), table.noise)
-    guesses = np.stack([told, by_chance])
-    small = guesses.max(axis=0) < SMALL * table.noise.deviation
-    factors = nearest(table.counts[small].astype(np.float64), guesses[:, small])
-    return shrunk(table, factors @ guesses, np.ones(len(told), dtype=np.bool_))
+    return towards(table, np.stack([told, by_chance]))
