@@ -3,17 +3,19 @@
 Among all weights, find those that stay closest to the model's and yet agree with the noisy tables
 as well as noise allows: minimise
 
-    κ·KL(w ‖ b) + Σ_c (S_c(w) − t_c)² / (2·v_c),      S_c(w) = sum of w over the rows of cell c,
+    KL(w ‖ b) + Σ_c (S_c(w) − t_c)² / (2·κ_c·v_c),    S_c(w) = sum of w over the rows of cell c,
 
 where b are the weights to begin with (if there are more rows than people, the model's times a share
 of a person), t_c the estimated count of a cell and v_c its variance. This
 is raking (an entropy projection) with slack: tables that contradict one another, or that no
-weights can meet, do no harm, and noise is followed only as far as it is small.
+weights can meet, do no harm, and noise is followed only as far as it is small. If people were drawn
+by the model, each by itself, κ_c would be 1 (that is what the KL divergence says of them); it is
+less because the model is wrong (`Targets.trust`).
 
 Its dual has one number λ_c for each cell. The best weights are w_i = b_i·exp(Σ λ_c over the cells
 of row i), and λ minimises the smooth convex function
 
-    Σ_i w_i(λ) − Σ_c t_c·λ_c + ½·Σ_c κ·v_c·λ_c²
+    Σ_i w_i(λ) − Σ_c t_c·λ_c + ½·Σ_c κ_c·v_c·λ_c²
 
 whose gradient is S − t + κ·v·λ. A quasi-Newton method finds it in a few dozen passes over the rows.
 """
@@ -41,7 +43,6 @@ from pathveil.statistics.constants import (
     SAMPLED_FROM,
     SHORTENING,
     SHORTEST_STEP,
-    TRUST_IN_MODEL,
 )
 from pathveil.threads import in_threads
 
@@ -110,7 +111,7 @@ def _multipliers(
         occupied[chunk.used] = True
     # A cell that no trajectory adds to can't be calibrated: it is left at λ = 0.
     counts = np.where(occupied, targets.counts, 0.0)
-    slack = TRUST_IN_MODEL * targets.variances
+    slack = targets.trust * targets.variances
 
     def dual(multipliers: NDArray[np.float64]) -> Point:
         total, sums = _sums(chunks, multipliers)

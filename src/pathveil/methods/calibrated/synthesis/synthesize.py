@@ -30,7 +30,7 @@ from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.methods.calibrated.synthesis.unnamed import Unnamed, name_all
 from pathveil.methods.calibrated.synthesis.whole_weights import whole_weights
 from pathveil.progress_reports import report_progress
-from pathveil.statistics.constants import CALIBRATED_TOTAL, SHRINKING
+from pathveil.statistics.constants import CALIBRATED_TOTAL, ROWS_EACH, ROWS_OF_FEW, SHRINKING
 from pathveil.statistics.measurement_plan import SHARES, TIME_SHARES, Line, MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.total import TOTAL
@@ -40,8 +40,6 @@ from pathveil.statistics.total import TOTAL
 MOST_ROWS, MOST_VISITS = 1 << 22, 1 << 25
 # Up to so many are made whatever the tables say; more only if these tell more of them apart.
 ALWAYS_MADE = 1 << 20
-# Of few people several rows are made for each, at most so many, as long as that are no more rows.
-ROWS_EACH, ROWS_OF_FEW = 16, 1 << 19
 MANY_ROWS = 1 << 21
 
 
@@ -142,10 +140,10 @@ def _rows_to_make(total: float, counted: Line, *, is_timed: bool) -> float:
     Several for each of few people: the calibration makes some likelier and others less, and a
     weight of 5 on one row, which may be wrong in all that no table tells, is worse than 5 other
     rows of the same cells. They are made whole at the end, so a release has no more trajectories
-    than there are people. Of many as many as people make, but above a million no more than |D|·ε: tables that say as much, of more
-    people with less ε, are then made into as many rows and take as much memory. ε is told by the
-    noise on their number, whose scale for one trajectory a unit is 1/(share·ε), so that there is
-    one for a budget in ρ, too. All of it is noisy or public.
+    than there are people. Of many as many as people make, but above a million no more than |D|·ε:
+    tables that say as much, of more people with less ε, are then made into as many rows and take as
+    much memory. ε is told by the noise on their number, whose scale for one trajectory a unit is
+    1/(share·ε), so that there is one for a budget in ρ, too. All of it is noisy or public.
 
     Args:
         total: the noisy number of trajectories.

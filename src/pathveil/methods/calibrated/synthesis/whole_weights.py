@@ -40,7 +40,7 @@ def whole_weights(
 
 
 @njit(cache=True, nogil=True)
-def _diffused(  # noqa: C901  (one loop: what a row owes is looked up, and then written)
+def _diffused(
     offsets: NDArray[np.unsignedinteger],
     codes: NDArray[np.int32],
     weights: NDArray[np.float64],
@@ -65,7 +65,7 @@ def _diffused(  # noqa: C901  (one loop: what a row owes is looked up, and then 
         for i in range(length):
             here = np.int64(codes[start + i])
             if i > 0:
-                moves[i] = _place(np.int64(codes[start + i - 1]), here, size)
+                moves[i] = _place(codes[start + i - 1], here, size)
                 owed += by_move[moves[i]]
                 count += 1
             if last_seen[here] == row:
@@ -97,7 +97,7 @@ def _diffused(  # noqa: C901  (one loop: what a row owes is looked up, and then 
 
 
 @njit(cache=True, nogil=True)
-def _place(one: int, other: int, size: int) -> int:
+def _place(one: np.integer, other: np.integer, size: int) -> np.int64:
     """Of two codes in their table."""
     mixed = (np.uint64(one) * np.uint64(size) + np.uint64(other)) * np.uint64(_GOLDEN)
     return np.int64(mixed >> np.uint64(64 - TABLE_BITS))
