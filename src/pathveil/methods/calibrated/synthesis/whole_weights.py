@@ -3,12 +3,14 @@
 A release has whole trajectories, and the calibrated weights are parts of them: of few people there
 are several rows for each, so most rows are left out. To leave rows out by a rule that looks at
 their weights alone is to draw a sample, and a sample of 20,000 people is off by a tenth where 100
-of them go. So it is remembered what rounding owes so far: to all rows together, to each location,
-to each move from one to the next, and to each two of the first few locations of a row. A row is
-rounded up if it is owed more than a half on average over what it visits, its own weight counted,
-and otherwise down; and all of these owe the difference from then on. This is how a picture is made
-of black and white dots (error diffusion; Floyd and Steinberg, 1976), with locations and moves for
-neighbouring dots: what is visited often is off by about 1, however many rows visit it.
+of them go. So it is remembered what rounding owes so far: to each location, to each move from one
+to the next, to each two of the first few locations of a row; and to all rows, and those of one
+shape (how many visits, and different locations). A row is rounded up if more than a half is owed,
+its own weight counted: the average over its locations, moves and pairs, and what is owed to all and
+to its shape, or long rows would come last. From then on they owe the difference. This is how a
+picture is made of black and white dots (error diffusion; Floyd and Steinberg, 1976), with locations
+and moves for neighbouring dots: what many rows have in common is off by about 1, however many they
+are.
 """
 
 import numpy as np
@@ -21,6 +23,7 @@ from pathveil.methods.calibrated.synthesis.canonical import SmallPaths
 TABLE_BITS = 20
 _GOLDEN = 0x9E3779B97F4A7C15
 MOST_PAIRED = 8  # distinct locations of a row whose pairs are looked at
+MOST_TOLD = 64  # lengths, and numbers of distinct locations, that are told apart
 HALF = 0.5
 
 
@@ -49,6 +52,7 @@ def _diffused(
 ) -> NDArray[np.int64]:
     whole = np.empty(len(weights), dtype=np.int64)
     in_all = begin
+    by_shape = np.zeros((MOST_TOLD + 1, MOST_TOLD + 1), dtype=np.float32)
     by_location = np.zeros(size, dtype=np.float32)
     by_move = np.zeros(1 << TABLE_BITS, dtype=np.float32)
     by_pair = np.zeros(1 << TABLE_BITS, dtype=np.float32)
@@ -60,7 +64,7 @@ def _diffused(
         start, length = np.int64(offsets[row]), np.int64(offsets[row + 1] - offsets[row])
         if length > len(moves):
             moves = np.empty(2 * length, dtype=np.int64)
-        owed, count = in_all, 1
+        owed, count = 0.0, 0
         found = paired = 0
         for i in range(length):
             here = np.int64(codes[start + i])
@@ -83,10 +87,12 @@ def _diffused(
             found += 1
         least = np.floor(weights[row])
         part = weights[row] - least
-        is_up = owed / count + part > HALF
+        shape = min(length, MOST_TOLD), min(found, MOST_TOLD)
+        is_up = in_all + by_shape[shape] + owed / max(count, 1) + part > HALF
         whole[row] = np.int64(least) + is_up
         change = part - is_up
         in_all += change
+        by_shape[shape] += change
         for i in range(found):
             by_location[distinct[i]] += change
         for i in range(1, length):
