@@ -153,7 +153,7 @@ def _rows_to_make(total: float, counted: Line, *, is_timed: bool) -> float:
     share = SHARES[TOTAL] * (1 - sum(TIME_SHARES.values()) if is_timed else 1)
     told = total * counted.contribution * sqrt(2.0) / (counted.deviation * float(share))
     of_few = min(ROWS_EACH * total, ROWS_OF_FEW)
-    return max(of_few, min(total, max(told, ALWAYS_MADE), MOST_ROWS))
+    return min(max(of_few, min(total, max(told, ALWAYS_MADE))), MOST_ROWS)
 
 
 def rounded_paths(
@@ -167,9 +167,8 @@ def rounded_paths(
     """
     unnamed, paths = weighed.unnamed, weighed.paths
     if len(paths) < MANY_ROWS:
-        every = len(candidates) + 1
-        weights = whole_weights(paths, weighed.weights, every, draw.random())
-    else:
+        weights = whole_weights(paths, weighed.weights, len(candidates) + 1, draw.random())
+    else:  # so many that what rounding adds is lost in what they are
         weights = rounded_weights(weighed.weights, draw.random())
     del weighed
     _tidy(len(paths))

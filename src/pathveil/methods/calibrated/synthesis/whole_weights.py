@@ -38,13 +38,14 @@ def whole_weights(
         size: how many codes there are.
         offset: in [0, 1); where the sum of all begins, as in `complete.rounded_weights`.
     """
-    codes = paths.codes.astype(np.int32)  # of one type: compiled once
-    return _diffused(paths.offsets, codes, weights, size, offset - HALF)
+    # Of one type each: compiled once.
+    offsets, codes = paths.offsets.astype(np.int64), paths.codes.astype(np.int32)
+    return _diffused(offsets, codes, weights, size, offset - HALF)
 
 
 @njit(cache=True, nogil=True)
 def _diffused(
-    offsets: NDArray[np.unsignedinteger],
+    offsets: NDArray[np.int64],
     codes: NDArray[np.int32],
     weights: NDArray[np.float64],
     size: int,
@@ -61,7 +62,7 @@ def _diffused(
     moves = np.empty(MOST_PAIRED, dtype=np.int64)
     pairs = np.empty(MOST_PAIRED * MOST_PAIRED, dtype=np.int64)
     for row in range(len(weights)):
-        start, length = np.int64(offsets[row]), np.int64(offsets[row + 1] - offsets[row])
+        start, length = offsets[row], offsets[row + 1] - offsets[row]
         if length > len(moves):
             moves = np.empty(2 * length, dtype=np.int64)
         owed, count = 0.0, 0
