@@ -13,6 +13,7 @@ from pathveil import Parameters
 from pathveil.core.noise import Laplace
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis import calibrate as calibration
+from pathveil.methods.calibrated.synthesis import target_cells
 from pathveil.methods.calibrated.synthesis.calibrate import calibrate
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
 from pathveil.methods.calibrated.synthesis.quasi_newton import Point, minimise
@@ -108,9 +109,9 @@ def objective(weights, base, aims, rows, cells):
     """What the module's docstring says, in the primal."""
     sums = np.bincount(cells, weights[rows], len(aims.counts))
     occupied = np.bincount(cells, minlength=len(aims.counts)) > 0
-    misfit = (sums - aims.counts)[occupied] ** 2 / (2 * aims.variances[occupied])
+    misfit = (sums - aims.counts)[occupied] ** 2 / (2 * (aims.trust * aims.variances)[occupied])
     divergence = weights * np.log(weights / base) - weights + base
-    return TRUST_IN_MODEL * divergence.sum() + misfit.sum()
+    return divergence.sum() + misfit.sum()
 
 
 @pytest.fixture
@@ -134,6 +135,28 @@ def test_no_other_weights_are_better(seed, monkeypatch):
         for _ in range(30):
             others = best * np.exp(draw.normal(0, size, len(best)))
             assert objective(others, base, aims, rows, cells) > least - 1e-9
+
+
+@pytest.mark.usefixtures("to_the_end")
+def test_rows_for_a_part_of_a_person_lead_to_the_same_table():
+    """Four times as many rows, each for a quarter of a person: each weighs a quarter."""
+    aims = targets(np.random.default_rng(3))  # noqa: TID251  (test data, nothing private)
+    one = calibrate(paths(ROWS, [1, 2, 3, 1, 2, 1]), aims)
+    four = calibrate(paths(ROWS * 4, [1, 2, 3, 1, 2, 1] * 4), aims, 1 / 4)
+    assert four == pytest.approx(np.tile(one / 4, 4), rel=1e-4)
+
+
+def test_small_cells_of_several_things_rather_follow_the_model():
+    def trust(statistic, count):
+        draw_none = targets()
+        part = next(part for part in draw_none.parts if part.statistic is statistic)
+        known = replace(part, estimates=Estimates(np.array([count]), np.ones(1)))
+        return float(target_cells._trust(known)[0])
+
+    assert {trust(one, 10.0) for one in (VISITS, RETURNS, REACH)} == {TRUST_IN_MODEL}
+    assert trust(PAIRS, 0.0) == 1.0  # as likely as by chance alone
+    assert trust(PAIRS, 9.0) == pytest.approx(0.1)
+    assert trust(PAIRS, 1e6) == TRUST_IN_MODEL
 
 
 @pytest.mark.usefixtures("to_the_end")
@@ -200,7 +223,7 @@ def test_beginning_with_a_sample_leads_to_the_same_weights(monkeypatch):
 
 def test_a_sample_stands_for_all_rows_and_has_all_frequent_ones():
     aims, chunk = targets(), paths(ROWS * 80, [1, 2, 3, 99, 2, 1] * 80)
-    whole = calibration._chunk(chunk, 0, aims)
+    whole = calibration._chunk(chunk, 0, aims, 1.0)
     some = calibration._sampled(whole)
     assert (some.base == 99).sum() == 80
     assert len(some.base) == 80 + 5 * 80 // calibration.SAMPLED

@@ -165,7 +165,9 @@ def test_tables_that_say_as_much_make_as_many_rows(contribution, is_timed):
     for times in (2, 12, 50):  # as often people with as much less ε
         assert rows(1e6 * times, Fraction(1, times)) == pytest.approx(min(1e6 * times, 1 << 20))
         assert rows(2e6 * times, Fraction(1, times)) == pytest.approx(2e6, rel=1e-3)
-    assert rows(5000, "0.001") == 5000  # few people are made one by one, whatever is known
+    assert rows(5000, "0.001") == 16 * 5000  # of few people several rows each, whatever is known
+    assert rows(100_000, "0.001") == 1 << 19
+    assert rows(600_000, "1") == 600_000
     assert rows(1e9, "1") == 1 << 22
 
 

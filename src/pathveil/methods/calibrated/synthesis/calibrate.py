@@ -3,16 +3,19 @@
 Among all weights, find those that stay closest to the model's and yet agree with the noisy tables
 as well as noise allows: minimise
 
-    κ·KL(w ‖ b) + Σ_c (S_c(w) − t_c)² / (2·v_c),      S_c(w) = sum of w over the rows of cell c,
+    KL(w ‖ b) + Σ_c (S_c(w) − t_c)² / (2·κ_c·v_c),    S_c(w) = sum of w over the rows of cell c,
 
-where b are the weights to begin with, t_c the estimated count of a cell and v_c its variance. This
+where b are the weights to begin with (if there are more rows than people, the model's times a share
+of a person), t_c the estimated count of a cell and v_c its variance. This
 is raking (an entropy projection) with slack: tables that contradict one another, or that no
-weights can meet, do no harm, and noise is followed only as far as it is small.
+weights can meet, do no harm, and noise is followed only as far as it is small. If people were drawn
+by the model, each by itself, κ_c would be 1 (that is what the KL divergence says of them); it is
+less because the model is wrong (`Targets.trust`).
 
 Its dual has one number λ_c for each cell. The best weights are w_i = b_i·exp(Σ λ_c over the cells
 of row i), and λ minimises the smooth convex function
 
-    Σ_i w_i(λ) − Σ_c t_c·λ_c + ½·Σ_c κ·v_c·λ_c²
+    Σ_i w_i(λ) − Σ_c t_c·λ_c + ½·Σ_c κ_c·v_c·λ_c²
 
 whose gradient is S − t + κ·v·λ. A quasi-Newton method finds it in a few dozen passes over the rows.
 """
@@ -40,7 +43,6 @@ from pathveil.statistics.constants import (
     SAMPLED_FROM,
     SHORTENING,
     SHORTEST_STEP,
-    TRUST_IN_MODEL,
 )
 from pathveil.threads import in_threads
 
@@ -60,7 +62,8 @@ class _Chunk:
         cells: uint16, or uint32 if there are too many; positions in ``used``. (Unsigned, because
             numba looks out for negative positions otherwise.)
         used: uint32; the cells that the chunk adds to.
-        base: uint32; the weights of its rows to begin with, in that order.
+        base: uint32; the model's weights of its rows, in that order.
+        each: how many people a weight of 1 stands for, to begin with.
     """
 
     order: NDArray[np.uint16]
@@ -68,22 +71,32 @@ class _Chunk:
     cells: NDArray[np.unsignedinteger]
     used: NDArray[np.uint32]
     base: NDArray[np.uint32]
+    each: float
+
+    @property
+    def people(self) -> float:
+        """For how many people its rows stand, to begin with."""
+        return float(self.base.sum()) * self.each
 
 
-def calibrate(paths: Paths | SmallPaths, targets: Targets) -> NDArray[np.float64]:
+def calibrate(
+    paths: Paths | SmallPaths, targets: Targets, each: float = 1.0
+) -> NDArray[np.float64]:
     """The calibrated weights of paths, float64, > 0.
 
     Args:
         paths: synthetic, none of them empty, with the model's weights.
         targets: the cells and what is known about them.
+        each: how many people a weight of 1 stands for: less than 1 if more rows were made than
+            there are people.
     """
     starts = range(0, len(paths), CHUNK)
-    chunks = list(in_threads(lambda start: _chunk(paths, start, targets), starts))
+    chunks = list(in_threads(lambda start: _chunk(paths, start, targets, each), starts))
     best = np.zeros(len(targets.counts))
     if len(paths) >= SAMPLED_FROM:
         every = max(SAMPLED, len(paths) // SAMPLE)
         some = [_sampled(chunk, every) for chunk in chunks]
-        best = _multipliers(some, _of_a_sample(targets, every), best)
+        best = _multipliers(some, _of_a_sample(targets, every, each), best)
     best = _multipliers(chunks, targets, best)
     weights = in_threads(lambda chunk: _chunk_weights(chunk, best), chunks)
     return np.concatenate((np.zeros(0), *weights))
@@ -98,7 +111,7 @@ def _multipliers(
         occupied[chunk.used] = True
     # A cell that no trajectory adds to can't be calibrated: it is left at λ = 0.
     counts = np.where(occupied, targets.counts, 0.0)
-    slack = TRUST_IN_MODEL * targets.variances
+    slack = targets.trust * targets.variances
 
     def dual(multipliers: NDArray[np.float64]) -> Point:
         total, sums = _sums(chunks, multipliers)
@@ -115,7 +128,7 @@ def _multipliers(
     # A step looks at every cell of every row: the more there are, the fewer steps are affordable.
     work = sum(len(chunk.cells) for chunk in chunks)
     steps = min(max(MOST_WORK // max(work, 1), FEWEST_STEPS), MOST_STEPS)
-    begin = _no_worse_than_none(dual, start, sum(float(chunk.base.sum()) for chunk in chunks))
+    begin = _no_worse_than_none(dual, start, sum(chunk.people for chunk in chunks))
     return minimise(dual, begin, LARGEST_MULTIPLIER, is_close, steps).position
 
 
@@ -141,12 +154,12 @@ def _no_worse_than_none(
     return dual(np.zeros(len(start)))
 
 
-def _of_a_sample(targets: Targets, every: int) -> Targets:
-    """A sum over every k-th row is off by chance, too: by a variance of k − 1 for each trajectory.
+def _of_a_sample(targets: Targets, every: int, each: float) -> Targets:
+    """A sum over every k-th row is off by chance, too: by a variance of k − 1 for each row.
 
     To follow a sample far beyond that leads away from what all rows say, and takes longer.
     """
-    by_chance = (every - 1) * np.maximum(targets.counts, 1.0)
+    by_chance = (every - 1) * each * np.maximum(targets.counts, 1.0)
     return replace(targets, variances=targets.variances + FOLLOWED_CHANCE * by_chance)
 
 
@@ -162,12 +175,13 @@ def _sampled(chunk: _Chunk, every: int = SAMPLED) -> _Chunk:
     kept = np.sort(np.concatenate((np.flatnonzero(frequent), rare[every // 2 :: every])))
     starts, cells = _rows_of(chunk.starts, chunk.cells, kept)
     cells, used = _numbered(cells, len(chunk.used))
-    return _Chunk(
-        chunk.order[kept], starts, cells, chunk.used[used], chunk.base[kept] * weight[kept]
+    base = chunk.base[kept] * weight[kept]
+    return replace(
+        chunk, order=chunk.order[kept], starts=starts, cells=cells, used=chunk.used[used], base=base
     )
 
 
-def _chunk(paths: Paths | SmallPaths, start: int, targets: Targets) -> _Chunk:
+def _chunk(paths: Paths | SmallPaths, start: int, targets: Targets, each: float) -> _Chunk:
     part = block_of(paths, start, min(start + CHUNK, len(paths)))
     rows, cells = find_cells(part, targets)
     counts = np.bincount(rows, minlength=len(part))
@@ -177,7 +191,7 @@ def _chunk(paths: Paths | SmallPaths, start: int, targets: Targets) -> _Chunk:
     free[order] = starts[:-1]
     cells, used = _numbered(_row_by_row(rows, cells, free), len(targets.counts))
     base = part.weights[order].astype(np.uint32)
-    return _Chunk(order.astype(np.uint16), starts, cells, used, base)
+    return _Chunk(order.astype(np.uint16), starts, cells, used, base, each)
 
 
 def _numbered(
@@ -201,6 +215,7 @@ def _weigh(chunk: _Chunk, multipliers: NDArray[np.float64]) -> NDArray[np.float6
     with np.errstate(over="ignore"):  # a step that is much too long: it will be shortened
         weights: NDArray[np.float64] = np.exp(exponents, out=exponents)
     weights *= chunk.base
+    weights *= chunk.each
     return weights
 
 

@@ -26,14 +26,14 @@ def with_missing_trips(
 
     Args:
         paths: over positions of candidates, none of them empty; if they are fewer than were
-            measured, each stands for several.
+            measured, each stands for several, and if they are more for a part of one.
         known: the denoised tables.
         draw: randomness for the synthesis.
     """
     trips = known.listed(TRIPS)
     if not len(trips.value) or not len(paths):
         return paths
-    enough = ENOUGH_OF_A_TRIP * min(1.0, int(paths.weights.sum()) / known.total) * trips.value
+    enough = ENOUGH_OF_A_TRIP * (int(paths.weights.sum()) / known.total) * trips.value
     wanted, size = trips.listed_keys, known.scope.named
     made = np.zeros(len(wanted))
     for start in range(0, len(paths), BLOCK):

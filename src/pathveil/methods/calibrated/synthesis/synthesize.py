@@ -28,8 +28,9 @@ from pathveil.methods.calibrated.synthesis.small_moves import SmallMoves
 from pathveil.methods.calibrated.synthesis.target_cells import Targets
 from pathveil.methods.calibrated.synthesis.tree_estimates import continuations
 from pathveil.methods.calibrated.synthesis.unnamed import Unnamed, name_all
+from pathveil.methods.calibrated.synthesis.whole_weights import whole_weights
 from pathveil.progress_reports import report_progress
-from pathveil.statistics.constants import CALIBRATED_TOTAL, SHRINKING
+from pathveil.statistics.constants import CALIBRATED_TOTAL, ROWS_EACH, ROWS_OF_FEW, SHRINKING
 from pathveil.statistics.measurement_plan import SHARES, TIME_SHARES, Line, MeasurementPlan
 from pathveil.statistics.measurements import Measurements
 from pathveil.statistics.total import TOTAL
@@ -97,7 +98,8 @@ def weigh(
         return _nothing()
 
     report_progress(2, 5)
-    weights = calibrate(completed, Targets.of(known, plan))
+    each = min(1.0, known.total / int(completed.weights.sum()))
+    weights = calibrate(completed, Targets.of(known, plan), each)
     weights *= _scaling(float(weights.sum()), known.total, measurements[TOTAL].scale)
     report_progress(5, 5)
     _tidy(len(completed))
@@ -135,10 +137,13 @@ def _made(
 def _rows_to_make(total: float, counted: Line, *, is_timed: bool) -> float:
     """How many synthetic trajectories there are.
 
-    As many as people make, but above a million no more than |D|·ε: tables that say as much, of more
-    people with less ε, are then made into as many rows and take as much memory. ε is told by the
-    noise on their number, whose scale for one trajectory a unit is 1/(share·ε), so that there is
-    one for a budget in ρ, too. All of it is noisy or public.
+    Several for each of few people: the calibration makes some likelier and others less, and a
+    weight of 5 on one row, which may be wrong in all that no table tells, is worse than 5 other
+    rows of the same cells. They are made whole at the end, so a release has no more trajectories
+    than there are people. Of many as many as people make, but above a million no more than |D|·ε:
+    tables that say as much, of more people with less ε, are then made into as many rows and take as
+    much memory. ε is told by the noise on their number, whose scale for one trajectory a unit is
+    1/(share·ε), so that there is one for a budget in ρ, too. All of it is noisy or public.
 
     Args:
         total: the noisy number of trajectories.
@@ -147,7 +152,8 @@ def _rows_to_make(total: float, counted: Line, *, is_timed: bool) -> float:
     """
     share = SHARES[TOTAL] * (1 - sum(TIME_SHARES.values()) if is_timed else 1)
     told = total * counted.contribution * sqrt(2.0) / (counted.deviation * float(share))
-    return min(total, max(told, ALWAYS_MADE), MOST_ROWS)
+    of_few = min(ROWS_EACH * total, ROWS_OF_FEW)
+    return min(max(of_few, min(total, max(told, ALWAYS_MADE))), MOST_ROWS)
 
 
 def rounded_paths(
@@ -160,7 +166,10 @@ def rounded_paths(
     over what nobody else holds needs no memory for what is done with.
     """
     unnamed, paths = weighed.unnamed, weighed.paths
-    weights = rounded_weights(weighed.weights, draw.random())
+    if len(paths) < MANY_ROWS:
+        weights = whole_weights(paths, weighed.weights, len(candidates) + 1, draw.random())
+    else:  # so many that what rounding adds is lost in what they are
+        weights = rounded_weights(weighed.weights, draw.random())
     del weighed
     _tidy(len(paths))
     if unnamed is None:

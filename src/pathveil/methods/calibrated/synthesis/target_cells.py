@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
-from pathveil.statistics.constants import SMALLEST_VARIANCE
+from pathveil.statistics.constants import MODEL_ERROR, SMALLEST_VARIANCE, TRUST_IN_MODEL
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurement_plan import MeasurementPlan
@@ -36,6 +36,10 @@ ADDED_FIRST: tuple[Statistic, ...] = (
     VISITS,
     RETURNS,
 )
+
+# Single locations, on which every answer rests; and how far people get, of which small cells tell
+# much together.
+AS_COUNTED = (VISITS, RETURNS, LAST_LOCATIONS, REACH)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,12 +68,14 @@ class Targets:
         parts: one for each statistic.
         counts: float64, shape (cells,), ≥ 0.
         variances: float64, shape (cells,), ≥ 1.
+        trust: float64, shape (cells,); κ: how much the model is trusted beside the noisy count.
     """
 
     scope: Scope
     parts: Sequence[Target]
     counts: NDArray[np.float64]
     variances: NDArray[np.float64]
+    trust: NDArray[np.float64]
 
     @classmethod
     def of(cls, known: Estimated, plan: MeasurementPlan) -> "Targets":
@@ -82,11 +88,12 @@ class Targets:
                     estimates = known[statistic]
                     parts.append(Target(statistic, line.cap, estimates, start))
                     start += estimates.value.size
-        values, variances = (
+        values, variances, trust = (
             np.concatenate([np.zeros(0), *(column.ravel() for column in columns)])
             for columns in (
                 [part.estimates.value for part in parts],
                 [part.estimates.variance for part in parts],
+                [_trust(part) for part in parts],
             )
         )
         return cls(
@@ -94,7 +101,22 @@ class Targets:
             parts,
             np.maximum(values, 0.0),
             np.maximum(variances, SMALLEST_VARIANCE),
+            trust,
         )
+
+
+def _trust(part: Target) -> NDArray[np.float64]:
+    """κ of each cell: 1 over the variance of its true count by the model, in multiples of it.
+
+    If people were drawn by the model, a cell of t of them would vary by t. The model is wrong, too,
+    by MODEL_ERROR of the count: in all by t + (MODEL_ERROR·t)². So a small cell is rather what the
+    model says, and a large one what was counted. Some tables are always rather what was counted.
+    """
+    counts = np.maximum(part.estimates.value, 0.0)
+    if part.statistic in AS_COUNTED:
+        return np.full_like(counts, TRUST_IN_MODEL)
+    trust: NDArray[np.float64] = 1.0 / (1.0 + MODEL_ERROR**2 * counts)
+    return np.maximum(trust, TRUST_IN_MODEL)
 
 
 def find_cells(chunk: Paths, targets: Targets) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:

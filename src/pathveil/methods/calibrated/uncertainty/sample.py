@@ -59,7 +59,7 @@ class Sample:
             take_rows(paths, rows, kept[rows]),
             before * (weights.sum() / max(before.sum(), 1.0)),
             after * scaling,
-            1.0 / share - 1.0,
+            max(float(weights.sum() / max(kept.sum(), 1)) - 1.0, 0.0),
         )
 
 
