@@ -166,9 +166,9 @@ def held(raw: WeightedPaths, release: Release, *, seed: int = 0) -> Held | None:
     draw = np.random.default_rng(seed)
     coverage: list[Coverage] = []
     reliable: list[NDArray[np.bool_]] = []
-    for asker in (_about_stops, _about_sets, _about_orders, _about_flows):
+    for asker in ASKERS:
         for kind, picked, true, answers in asker(raw, release, answering, draw):
-            coverage += _rows(kind, picked, true, answers, _size(raw))
+            coverage += rows_of(kind, picked, true, answers, _size(raw))
             if kind != STOPS and picked == TOP_100:
                 marked = np.array([mark == RELIABLE for mark in answers.marks], dtype=np.bool_)
                 reliable.append(_inside(true, answers)[marked])
@@ -191,7 +191,7 @@ def _inside(true: NDArray[np.int64], answers: Answers) -> NDArray[np.bool_]:
     return (answers.low <= true) & (true <= answers.high)
 
 
-def _rows(
+def rows_of(
     kind: str, picked: str, true: NDArray[np.int64], answers: Answers, size: int
 ) -> Iterable[Coverage]:
     """All sizes together, and each."""
@@ -394,3 +394,6 @@ def _worst(raw: WeightedPaths, answering: Answering, most: int = 5) -> tuple[Mis
         for i in np.argsort(-outside, kind="stable")[:most].tolist()
         if outside[i] > 0
     )
+
+
+ASKERS = _about_stops, _about_sets, _about_orders, _about_flows
