@@ -202,10 +202,11 @@ class TestQuantiles:
         true = np.round(1e4 * np.exp(spread * seeded(3).standard_normal(20_000)))
         rows = TableRows.of(2, [(10_000, true)], is_asked=True)
         low, high = rows.bounds[0, LEVELS.index(90)]
-        low = low or np.quantile(true, 0.05)  # it begins at nobody if the ends are far apart
+        assert (low == 0) == (spread == 1.0)  # the ends are far apart then
         outside = (true < low) | (true > high)
         missed = outside.mean(), true[outside].sum() / true.sum()
-        assert 0.04 <= max(missed) <= 0.101
+        # A tenth in all, by one count or the other; on one side only if it begins at nobody.
+        assert 0.07 <= max(missed) <= 0.101
 
     def test_rows_of_a_table_are_in_order(self):
         made = tabulate([TableRows.of(k, [(3, np.ones(4)), (0, np.zeros(4))]) for k in (3, 1, 2)])
