@@ -21,11 +21,11 @@ releases, and what is kept holds true answers.
 """
 
 import argparse
-import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -193,9 +193,7 @@ def scored(kept: Kept, answered: Callable[[Asked], Answers | None]) -> Iterator[
     for asked in kept.asked:
         answers = answered(asked)
         if answers is not None:
-            yield from coverage.rows_of(
-                asked.words, asked.picked, asked.true, answers, kept.size
-            )
+            yield from coverage.rows_of(asked.words, asked.picked, asked.true, answers, kept.size)
 
 
 def conformal(
@@ -222,7 +220,9 @@ def conformal(
     return np.floor(ends[0]).astype(np.int64)[back], np.ceil(ends[1]).astype(np.int64)[back]
 
 
-def with_ends(counts: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]) -> Answers:
+def with_ends(
+    counts: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
+) -> Answers:
     """Answers with these intervals."""
     low, high = np.minimum(low, counts), np.maximum(high, counts)
     return Answers(counts, low, high, counts, [], np.zeros(len(counts), dtype=np.bool_), LEVEL)
@@ -326,6 +326,5 @@ def print_scores(folder: Path, names: list[str], *, by_size: bool) -> None:
 if __name__ == "__main__":
     if not Path("bench").is_dir():
         raise SystemExit("Run it from the project's root: python -m bench.reachable")
-    from bench import reachable  # what is kept is of this module, not of the main one
-
-    reachable.main()
+    # What is kept is of this module by its name, not of the main one.
+    import_module("bench.reachable").main()

@@ -45,6 +45,7 @@ from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.statistic import Scope
 from pathveil.statistics.trips import TRIPS
 from pathveil.statistics.visited_sets import VISITED_SETS
+from pathveil.trials.evaluation.coverage import Coverage, Held
 
 
 def seeded(seed: int) -> np.random.Generator:  # noqa: TID251
@@ -648,3 +649,20 @@ def test_the_error_table_is_the_same_however_a_release_is_cut_into_blocks(monkey
     assert table() == whole
     assert len(sizes) > 10
     assert max(sizes) < 600
+
+
+class TestVerdict:
+    @pytest.mark.parametrize(
+        ("share", "distinct", "said"),
+        [
+            (0.83, 12, "as promised"),  # two of twelve: chance explains it
+            (0.83, 1200, "less often"),
+            (0.93, 1200, "as promised"),
+            (0.995, 1200, "more often"),
+        ],
+    )
+    def test_says_what_chance_does_not_explain(self, share, distinct, said):
+        one = Coverage("pairs", "random", None, distinct, share, 1.0, 0.0, distinct, 1.0)
+        lines = Held((one,), None, ()).verdict()
+        assert said in lines[0]
+        assert any(line.startswith("Only 83%") for line in lines) == (said == "less often")

@@ -72,6 +72,11 @@ class Coverage:
     distinct: int
     factor: float
 
+    @property
+    def by_chance(self) -> tuple[float, float]:
+        """Between what shares chance may have brought this one about."""
+        return by_chance(self.held, self.distinct)
+
 
 @dataclass(frozen=True, slots=True)
 class Missed:
@@ -108,10 +113,14 @@ class Held:
         overall = [one for one in self.coverage if one.size is None]
         if not overall:
             return ["No question reaches the sanity bound: nothing can be said about intervals."]
-        low = [one for one in overall if one.held < LEAST_HELD]
-        said = "hold as promised" if not low else "hold less often than promised for some questions"
+        low = [one for one in overall if one.by_chance[1] < LEAST_HELD]
         asked = sum(one.asked for one in overall)
         mean = sum(one.held * one.asked for one in overall) / asked
+        said = "hold as promised"
+        if low:
+            said = "hold less often than promised for some questions"
+        elif mean > MOST_HELD:
+            said = "hold more often than promised, so most are wider than they need be"
         lines = [f"The 90% intervals {said}: {mean:.0%} of {asked:,} questions lie in theirs."]
         lines += [
             f"Only {one.held:.0%} of {one.asked:,} questions about {one.kind} ({one.picked}) do."
@@ -130,7 +139,16 @@ class Held:
         return lines
 
 
-LEAST_HELD = 0.88
+LEAST_HELD, MOST_HELD = 0.88, 0.97
+SURE = 1.96  # deviations: a share is called too small or too large if chance does not explain it
+
+
+def by_chance(share: float, asked: int) -> tuple[float, float]:
+    """Wilson's 95% interval of a share of so many questions, as if they erred one by one."""
+    slack = SURE**2 / asked
+    middle = (share + slack / 2) / (1 + slack)
+    half = SURE * float(np.sqrt(share * (1 - share) / asked + slack / (4 * asked))) / (1 + slack)
+    return middle - half, middle + half
 
 
 def by_kind(coverage: Iterable[Coverage]) -> list[list[str]]:

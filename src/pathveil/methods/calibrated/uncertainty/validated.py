@@ -55,7 +55,7 @@ _PARTS = 24  # of the distribution of G, as likely as each other
 _FINER = 8  # quantiles in each
 _LEAST = 5e-4  # as much of G is left out at either end
 _UNLIKELY = 1e-9  # one question in a thousand millions may have any answer
-SAME = 0.1  # edges so much of the noise's scale apart are one
+_SAME = 0.1  # edges so much of the noise's scale apart are one
 _NODE_STEP = 1.0
 _NODES = np.arange(0.0, 18.0, _NODE_STEP)  # logarithms of sizes
 
@@ -313,7 +313,7 @@ def _likely_between(
     widths = np.diff(edges, axis=-1)
     between = -np.diff(reached, axis=-1) * noise.mass / np.maximum(widths, 1e-9)
     at_once = noise.weight(noisy - (edges[..., :-1] + edges[..., 1:]) / 2)
-    result: NDArray[np.float64] = np.where(widths < SAME * noise.scale, at_once, between)
+    result: NDArray[np.float64] = np.where(widths < _SAME * noise.scale, at_once, between)
     return result
 
 

@@ -12,8 +12,9 @@ where h_j is the hazard of being taken by question j for who answers i and was n
 j is answered ρ_j times as often as the release says, by people who are otherwise alike, the hazard
 is ρ_j·h_j (proportional hazards): the sum is Γ times as large, where Γ is the mean of all ρ_j
 weighed by h_j, and k^Γ is left. Of each question ρ = y / (e·k^Γ) follows from its noisy count y,
-one after the other in their order. Noise makes each ρ uncertain, so each is drawn to 1 by how
-little it tells; many make Γ.
+one after the other in their order. Noise makes each ρ uncertain, so each is drawn, by how little it
+tells, to what all before it of about its size say together, and that to 1: of hundreds of small
+questions none stands out of the noise, but their sum does. Many make Γ.
 """
 
 import numpy as np
