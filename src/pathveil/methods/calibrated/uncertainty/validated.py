@@ -55,7 +55,7 @@ _PARTS = 24  # of the distribution of G, as likely as each other
 _FINER = 8  # quantiles in each
 _LEAST = 5e-4  # as much of G is left out at either end
 _UNLIKELY = 1e-9  # one question in a thousand millions may have any answer
-_SAME = 0.1  # edges so much of the noise's scale apart are one
+_SAME = 1e-4  # edges are at least so much of the noise's scale apart
 _NODE_STEP = 1.0
 _NODES = np.arange(0.0, 18.0, _NODE_STEP)  # logarithms of sizes
 
@@ -74,8 +74,8 @@ def _quantile_table() -> NDArray[np.float64]:
 
 
 _QUANTILES = _quantile_table()
-# By these parts the likelihood of a noisy answer is summed: twice as large, finer in the tails.
-_EDGES = np.array([0, 1, 2, 4, *range(8, 192, 16), 184, 188, 190, 191, 192])
+# By these parts the likelihood of a noisy answer is summed: larger, but finer in the tails.
+_EDGES = np.array([0, 2, 8, 32, 64, 96, 128, 160, 184, 190, 192])
 _MASSES = np.diff(_EDGES) / (_PARTS * _FINER)
 
 
@@ -309,11 +309,9 @@ def _likely_between(
         noisy: one for each row of edges.
         noise: its law.
     """
-    reached = noise.below(noisy - edges)
-    widths = np.diff(edges, axis=-1)
-    between = -np.diff(reached, axis=-1) * noise.mass / np.maximum(widths, 1e-9)
-    at_once = noise.weight(noisy - (edges[..., :-1] + edges[..., 1:]) / 2)
-    result: NDArray[np.float64] = np.where(widths < _SAME * noise.scale, at_once, between)
+    apart = edges + _SAME * noise.scale * np.arange(edges.shape[-1])
+    between = np.diff(noise.below(noisy - apart), axis=-1) / np.diff(apart, axis=-1)
+    result: NDArray[np.float64] = -noise.mass * between
     return result
 
 
