@@ -29,13 +29,22 @@ from pathveil.methods.calibrated.uncertainty.validated import validated
 from pathveil.release.answering import Flow
 from pathveil.statistics.statistic import Rows
 from pathveil.statistics.validation import VALIDATION
-from pathveil.trials.evaluation.coverage import BELOW, PICKED, SIZES, Coverage, held, size_words
+from pathveil.trials.evaluation.coverage import (
+    BELOW,
+    LEAST_HELD,
+    MOST_HELD,
+    PICKED,
+    SIZES,
+    Coverage,
+    by_chance,
+    held,
+    size_words,
+)
 
 REAL = ("msnbc", "cabspotting", "mibici", "nycflights13", "kosarak", "stm_like")
-WANTED = (0.88, 0.97)
+WANTED = (LEAST_HELD, MOST_HELD)
 FAR_OFF = 3.0
 FEW = 50  # questions: so few are told beside their share
-SURE = 1.96  # deviations: a share is called too small or too large if chance does not explain it
 
 
 def database_of(name: str) -> TrajectoryDatabase:
@@ -89,14 +98,6 @@ def _outside(shares: list[float], marks: list[str]) -> list[tuple[bool, bool]]:
     """Whether each is too low or too high; bounds are neither."""
     told = zip(shares, marks, strict=True)
     return [(one < WANTED[0], one > WANTED[1] and mark != "b") for one, mark in told]
-
-
-def by_chance(share: float, asked: int) -> tuple[float, float]:
-    """Wilson's 95% interval of a share of so many questions, as if they erred one by one."""
-    slack = SURE**2 / asked
-    middle = (share + slack / 2) / (1 + slack)
-    half = SURE * float(np.sqrt(share * (1 - share) / asked + slack / (4 * asked))) / (1 + slack)
-    return middle - half, middle + half
 
 
 def far_off(database: TrajectoryDatabase, release: Release) -> str:

@@ -197,6 +197,14 @@ class TestValidated:
         # since the grid of biases is coarse there.
         assert (0.8 if floor == 1.0 else 0.84) <= held <= 0.96
 
+    @pytest.mark.parametrize("floor", [0.1, 0.3])
+    def test_large_answers_are_told_however_small_the_noise(self, floor):
+        """Errors of large answers are far larger than noise, and none of them is impossible."""
+        found = Validated.fit(*self.asked(0.0, floor, count=400, scale=2.0))
+        wanted = 3000 * seeded(2).gamma(floor**-2, floor**2, 20_000)
+        low, high = np.quantile(found.draw(PAIR, 3000.0, 20_000, seeded(1)), [0.05, 0.95])
+        assert 0.86 <= ((low <= wanted) & (wanted <= high)).mean() <= 0.95
+
     def test_what_others_take_is_not_taken_for_error(self):
         """Of large answers little is left, and that is off by as much as small answers are."""
         draw, (kinds, released, *_) = seeded(6), self.asked(0.0, 0.1)
@@ -284,6 +292,21 @@ def test_questions_that_are_answered_more_often_than_released_take_more(often):
     kinds = np.zeros(40, dtype=np.int64)
     off = np.abs(np.log(kept_shares(kinds, taken, noisy, 50.0) / left))
     assert off.max() < max(0.1, np.abs(np.log(not_yet / left)).max() / 3)
+
+
+@pytest.mark.parametrize("often", [0.5, 1.0, 1.8])
+def test_many_small_questions_that_noise_hides_one_by_one_tell_together_what_they_take(often):
+    # 150 questions of 100 people each, who answer none of the others, under a noise of 100. Each
+    # takes eight in a thousand of those who answer the last question.
+    many, large, chance = 150, 10_000, 0.008
+    taken = np.zeros((many + 1, many + 1))
+    np.fill_diagonal(taken, 100.0)
+    taken[-1] = large * np.append(chance * (1 - chance) ** np.arange(many), (1 - chance) ** many)
+    noisy = 100.0 * often + seeded(13).laplace(0.0, 100.0 / np.sqrt(2.0), many)
+    left = (1.0 - often * chance) ** many
+    kept = kept_shares(np.zeros(many + 1, dtype=np.int64), taken, np.append(noisy, 0.0), 100.0)
+    off = abs(np.log(kept[-1] / left))
+    assert off < max(0.25, abs(np.log((1 - chance) ** many / left)) / 2)
 
 
 def test_all_answers_are_those_of_the_oracle_one_question_at_a_time():

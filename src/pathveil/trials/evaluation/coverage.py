@@ -72,6 +72,11 @@ class Coverage:
     distinct: int
     factor: float
 
+    @property
+    def by_chance(self) -> tuple[float, float]:
+        """Between what shares chance may have brought this one about."""
+        return by_chance(self.held, self.distinct)
+
 
 @dataclass(frozen=True, slots=True)
 class Missed:
@@ -108,10 +113,14 @@ class Held:
         overall = [one for one in self.coverage if one.size is None]
         if not overall:
             return ["No question reaches the sanity bound: nothing can be said about intervals."]
-        low = [one for one in overall if one.held < LEAST_HELD]
-        said = "hold as promised" if not low else "hold less often than promised for some questions"
+        low = [one for one in overall if one.by_chance[1] < LEAST_HELD]
         asked = sum(one.asked for one in overall)
         mean = sum(one.held * one.asked for one in overall) / asked
+        said = "hold as promised"
+        if low:
+            said = "hold less often than promised for some questions"
+        elif mean > MOST_HELD:
+            said = "hold more often than promised, so most are wider than they need be"
         lines = [f"The 90% intervals {said}: {mean:.0%} of {asked:,} questions lie in theirs."]
         lines += [
             f"Only {one.held:.0%} of {one.asked:,} questions about {one.kind} ({one.picked}) do."
@@ -130,7 +139,16 @@ class Held:
         return lines
 
 
-LEAST_HELD = 0.88
+LEAST_HELD, MOST_HELD = 0.88, 0.97
+SURE = 1.96  # deviations: a share is called too small or too large if chance does not explain it
+
+
+def by_chance(share: float, asked: int) -> tuple[float, float]:
+    """Wilson's 95% interval of a share of so many questions, as if they erred one by one."""
+    slack = SURE**2 / asked
+    middle = (share + slack / 2) / (1 + slack)
+    half = SURE * float(np.sqrt(share * (1 - share) / asked + slack / (4 * asked))) / (1 + slack)
+    return middle - half, middle + half
 
 
 def by_kind(coverage: Iterable[Coverage]) -> list[list[str]]:
@@ -166,9 +184,9 @@ def held(raw: WeightedPaths, release: Release, *, seed: int = 0) -> Held | None:
     draw = np.random.default_rng(seed)
     coverage: list[Coverage] = []
     reliable: list[NDArray[np.bool_]] = []
-    for asker in (_about_stops, _about_sets, _about_orders, _about_flows):
+    for asker in ASKERS:
         for kind, picked, true, answers in asker(raw, release, answering, draw):
-            coverage += _rows(kind, picked, true, answers, _size(raw))
+            coverage += rows_of(kind, picked, true, answers, _size(raw))
             if kind != STOPS and picked == TOP_100:
                 marked = np.array([mark == RELIABLE for mark in answers.marks], dtype=np.bool_)
                 reliable.append(_inside(true, answers)[marked])
@@ -191,7 +209,7 @@ def _inside(true: NDArray[np.int64], answers: Answers) -> NDArray[np.bool_]:
     return (answers.low <= true) & (true <= answers.high)
 
 
-def _rows(
+def rows_of(
     kind: str, picked: str, true: NDArray[np.int64], answers: Answers, size: int
 ) -> Iterable[Coverage]:
     """All sizes together, and each."""
@@ -394,3 +412,6 @@ def _worst(raw: WeightedPaths, answering: Answering, most: int = 5) -> tuple[Mis
         for i in np.argsort(-outside, kind="stable")[:most].tolist()
         if outside[i] > 0
     )
+
+
+ASKERS = _about_stops, _about_sets, _about_orders, _about_flows

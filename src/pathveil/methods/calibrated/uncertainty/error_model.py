@@ -68,7 +68,7 @@ from pathveil.statistics.trips import TRIPS
 MOST_TOGETHER = 12  # locations in one question that the table tells apart
 
 _Draws = list[tuple[int, NDArray[np.float64]]]
-_KINDS_OF_ROWS = {
+KINDS_OF_ROWS = {
     validation.PAIR: (ANY, 2),
     validation.TRIPLE: (ANY, 3),
     validation.ORDERED: (ORDERED, 2),
@@ -91,7 +91,7 @@ def validated_rows(
     noise = draw.standard_normal(CONJUNCTION_DRAWS)
     more_or_less = np.exp(_repeated_moves(released, evidence.measurements.universe_size) * noise)
     for query in sorted(found.told):
-        kind, locations = _KINDS_OF_ROWS[query]
+        kind, locations = KINDS_OF_ROWS[query]
         # The same luck for all estimates makes the table smooth.
         drawn: _Draws = [
             (size, found.draw(query, size, CONJUNCTION_DRAWS, _again(draw, seed))) for size in sizes

@@ -70,7 +70,7 @@ class TableRows:
         at = min(int(np.searchsorted(estimates, least)), len(estimates) - 1) if least else 0
         bounds[at:] = _ascending(bounds[at:])
         if is_asked:
-            # So much is not known then that nobody may do it.
+            # Between such rows and others, too.
             bounds[..., 0][bounds[..., 0] < AS_GOOD_AS_NOBODY * bounds[..., 1]] = 0
             # What is answered by less than the sanity bound may be as much as what is there.
             bounds[:at, :, 0] = np.minimum(bounds[:at, :, 0], bounds[at, :, 0])
@@ -137,6 +137,8 @@ def _bounds(
 ) -> NDArray[np.int64]:
     """Low and high for each level, shape (levels, 2): quantiles with as much on either side.
 
+    But where low would be as good as nobody, it is 0, and as much as both together lies above high.
+
     People ask for what many do. Of questions that a random trajectory suggests, one with a true
     count of 300 is asked three times as often as one of 100 that was answered alike. So where
     several locations are asked for (``is_asked``), ``high`` is not below the quantile by
@@ -153,10 +155,21 @@ def _bounds(
         outside = tail * (100 - per_cent) / 200
         low, high = int(outside * size), last - int(outside * size)
         if is_asked:
-            asked = np.searchsorted(by_trajectories, (1.0 - outside) * by_trajectories[-1])
-            high = min(max(high, int(asked)), last)
+            high = max(high, _reached(by_trajectories, outside))
+            if ordered[low] < AS_GOOD_AS_NOBODY * ordered[high]:
+                # So much is not known then that nobody may do it. No true count lies below that,
+                # so all that the level allows lies above.
+                high = max(last - int(2 * outside * size), _reached(by_trajectories, 2 * outside))
+                bounds[row] = 0, np.ceil(ordered[high])
+                continue
         bounds[row] = np.floor(ordered[low]), np.ceil(ordered[high])
     return bounds
+
+
+def _reached(by_trajectories: NDArray[np.float64], outside: float) -> int:
+    """The draw above which so much of all trajectories lies, of their sums so far."""
+    asked = np.searchsorted(by_trajectories, (1.0 - outside) * by_trajectories[-1])
+    return min(int(asked), len(by_trajectories) - 1)
 
 
 def by_size(

@@ -51,27 +51,32 @@ from pathveil.statistics.validation import QUERY_KINDS, VALIDATION, queries_of
 
 _DEVIATIONS = np.geomspace(LEAST_DEVIATION, MOST_DEVIATION, 16)
 _STEP = float(np.log(_DEVIATIONS[1] / _DEVIATIONS[0]))
-_PARTS = 24
-_MIDDLES = (np.arange(_PARTS) + 0.5) / _PARTS  # of the parts of the distribution of G
+_PARTS = 24  # of the distribution of G, as likely as each other
+_FINER = 8  # quantiles in each
+_LEAST = 5e-4  # as much of G is left out at either end
 _UNLIKELY = 1e-9  # one question in a thousand millions may have any answer
+_SAME = 1e-4  # edges are at least so much of the noise's scale apart
 _NODE_STEP = 1.0
 _NODES = np.arange(0.0, 18.0, _NODE_STEP)  # logarithms of sizes
 
 
 def _quantile_table() -> NDArray[np.float64]:
-    """Logarithms of quantiles of G for each s of `_DEVIATIONS`, shape (deviations, parts)."""
+    """Logarithms of quantiles of G for each s of `_DEVIATIONS`, shape (deviations, quantiles)."""
     table = []
+    places = np.clip(np.linspace(0.0, 1.0, _PARTS * _FINER + 1), _LEAST, 1.0 - _LEAST)
     for spread in _DEVIATIONS:
         shape = spread**-2.0
         logs = np.linspace(-60.0 * min(spread, 1.0), 6.0 * min(spread, 1.0), 8001)
         density = np.exp(shape * (logs + 1.0 - np.exp(logs)))
         reached = np.cumsum(density) - density / 2
-        table.append(np.interp(_MIDDLES * density.sum(), reached, logs))
+        table.append(np.interp(places * density.sum(), reached, logs))
     return np.array(table)
 
 
 _QUANTILES = _quantile_table()
-_COARSE = _QUANTILES.reshape(len(_DEVIATIONS), -1, 2).mean(axis=2)  # half as many parts
+# By these parts the likelihood of a noisy answer is summed: larger, but finer in the tails.
+_EDGES = np.array([0, 2, 8, 32, 64, 96, 128, 160, 184, 190, 192])
+_MASSES = np.diff(_EDGES) / (_PARTS * _FINER)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,7 +234,7 @@ def _biased(biases: Any, spread: NDArray[np.float64]) -> NDArray[np.float64]:
 def _logs(spread: NDArray[np.float64], place: NDArray[np.float64]) -> NDArray[np.float64]:
     """Log G at some place of its distribution, from 0 to `_PARTS`, by interpolation."""
     row, row_share = _between(np.log(spread / LEAST_DEVIATION) / _STEP, len(_DEVIATIONS))
-    column, share = _between(place - 0.5, _PARTS)
+    column, share = _between(place * _FINER, _QUANTILES.shape[1])
     at = [
         (1 - share) * _QUANTILES[row + i, column] + share * _QUANTILES[row + i, column + 1]
         for i in (0, 1)
@@ -284,10 +289,29 @@ def _log_likelihoods(seen: _Seen, noise: Noise) -> NDArray[np.float64]:
     result = np.empty((len(seen.sizes), len(MISSING), len(BIASES), len(_DEVIATIONS)))
     for i, missing in enumerate(MISSING):
         for j, bias in enumerate(BIASES):
-            logs = _biased(bias, _DEVIATIONS)[:, None] + _COARSE
-            true = (seen.kept * (seen.sizes + missing))[:, None, None] * np.exp(logs)
-            likely = noise.weight(seen.noisy[:, None, None] - true).mean(axis=2)
+            logs = _biased(bias, _DEVIATIONS)[:, None] + _QUANTILES[:, _EDGES]
+            left = (seen.kept * (seen.sizes + missing))[:, None, None] * np.exp(logs)
+            likely = _likely_between(left, seen.noisy[:, None, None], noise) @ _MASSES
             result[:, i, j] = np.log(likely + _UNLIKELY)
+    return result
+
+
+def _likely_between(
+    edges: NDArray[np.float64], noisy: NDArray[np.float64], noise: Noise
+) -> NDArray[np.float64]:
+    """How likely noisy counts are if the true ones lie anywhere between two edges.
+
+    Not at some points between them: of a large answer these lie further apart than noise reaches,
+    and all but lucky errors would look impossible.
+
+    Args:
+        edges: ascending along the last axis.
+        noisy: one for each row of edges.
+        noise: its law.
+    """
+    apart = edges + _SAME * noise.scale * np.arange(edges.shape[-1])
+    between = np.diff(noise.below(noisy - apart), axis=-1) / np.diff(apart, axis=-1)
+    result: NDArray[np.float64] = -noise.mass * between
     return result
 
 
@@ -315,12 +339,15 @@ def _shapes(point: np.intp, kind: int, seen: _Seen, noise: Noise) -> NDArray[np.
     rows = seen.kinds == kind
     sizes = seen.sizes[rows]
     spread = seen.spread(np.array([point]), rows)[:, 0]
-    places = np.broadcast_to(_MIDDLES * _PARTS, (len(sizes), _PARTS))
+    edges = np.broadcast_to(np.arange(_PARTS + 1.0), (len(sizes), _PARTS + 1))
     biases = _biased(GRID.biases[point], spread)
     means = seen.kept[rows] * (sizes + GRID.missing[point]) * np.exp(biases)
-    true = means[:, None] * np.exp(_logs(spread[:, None], places))
-    true[:, 0] /= 2.0
-    likely = noise.weight(seen.noisy[rows][:, None] - true) + _UNLIKELY
+    true = means[:, None] * np.exp(_logs(spread[:, None], edges))
+    noisy = seen.noisy[rows][:, None]
+    likely = _likely_between(true, noisy, noise) + _UNLIKELY
+    # What lies in the first part may go down to nobody.
+    true[:, 0] = 0.0
+    likely[:, 0] = (likely[:, 0] + _likely_between(true[:, :2], noisy, noise)[:, 0]) / 2
     even: NDArray[np.float64] = np.full(_PARTS, 1.0 / _PARTS)
     overall = _em(likely, np.ones((1, len(sizes))), even)
     return _em(likely, _alike(sizes), overall[0])

@@ -12,8 +12,9 @@ where h_j is the hazard of being taken by question j for who answers i and was n
 j is answered ρ_j times as often as the release says, by people who are otherwise alike, the hazard
 is ρ_j·h_j (proportional hazards): the sum is Γ times as large, where Γ is the mean of all ρ_j
 weighed by h_j, and k^Γ is left. Of each question ρ = y / (e·k^Γ) follows from its noisy count y,
-one after the other in their order. Noise makes each ρ uncertain, so each is drawn to 1 by how
-little it tells; many make Γ.
+one after the other in their order. Noise makes each ρ uncertain, so each is drawn, by how little it
+tells, to what all before it of about its size say together, and that to 1: of hundreds of small
+questions none stands out of the noise, but their sum does. Many make Γ.
 """
 
 import numpy as np
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from pathveil.core.paths import Paths
 from pathveil.statistics.constants import (
+    ALIKE_SIZES,
     ANSWERS_OFF,
     KEPT_SLACK_COUNTS,
     LEAST_KEPT,
@@ -85,6 +87,9 @@ def _takes_more(
     prior = ANSWERS_OFF**2
     often, doubt = np.ones(len(taken)), np.full(len(taken), prior)  # ρ and its variance
     result = np.ones(len(taken))
+    # What each question says of ρ by itself, and how precisely: of those about as large, too.
+    told, known = np.zeros(len(taken)), np.zeros(len(taken))
+    sizes = np.log1p(taken.sum(axis=1)) / ALIKE_SIZES
     for i, row in enumerate(taken):
         hazards = _hazards(row[: i + 1])
         hazard = float(hazards.sum())
@@ -95,8 +100,11 @@ def _takes_more(
         result[i] = np.clip(result[i], *TAKES_MORE)
         left = max(float(row.sum() * kept[i] ** result[i]), 1.0)
         variance = (deviation / left) ** 2 + (OTHERS_ERROR * ANSWERS_OFF * hazard) ** 2
-        often[i] = 1.0 + (noisy[i] / left - 1.0) * prior / (prior + variance)
+        alike = known[:i] * np.exp(-((sizes[:i] - sizes[i]) ** 2) / 2)
+        usual = (1.0 / prior + float(alike @ told[:i])) / (1.0 / prior + float(alike.sum()))
+        often[i] = usual + (noisy[i] / left - usual) * prior / (prior + variance)
         doubt[i] = prior * variance / (prior + variance)
+        told[i], known[i] = noisy[i] / left, 1.0 / (prior + variance)
     return result
 
 
