@@ -74,8 +74,8 @@ def _quantile_table() -> NDArray[np.float64]:
 
 
 _QUANTILES = _quantile_table()
-# By these parts the likelihood of a noisy answer is summed: larger, but finer in the tails.
-_EDGES = np.array([0, 2, 8, 32, 64, 96, 128, 160, 184, 190, 192])
+# By these parts the likelihood of a noisy answer is summed: twice as large, finer in the tails.
+_EDGES = np.array([0, 1, 2, 4, *range(8, 192, 16), 188, 190, 191, 192])
 _MASSES = np.diff(_EDGES) / (_PARTS * _FINER)
 
 
