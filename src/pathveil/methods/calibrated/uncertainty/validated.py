@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from pathveil.core.noise import Noise
 from pathveil.core.paths import Paths
+from pathveil.methods.calibrated.uncertainty.likelihood import likely_between, log_likelihoods
 from pathveil.methods.calibrated.uncertainty.sample import Evidence
 from pathveil.methods.calibrated.uncertainty.what_is_left import kept_shares, taken_by
 from pathveil.statistics.constants import (
@@ -54,8 +55,6 @@ _STEP = float(np.log(_DEVIATIONS[1] / _DEVIATIONS[0]))
 _PARTS = 24  # of the distribution of G, as likely as each other
 _FINER = 8  # quantiles in each
 _LEAST = 5e-4  # as much of G is left out at either end
-_UNLIKELY = 1e-9  # one question in a thousand millions may have any answer
-_SAME = 1e-4  # edges are at least so much of the noise's scale apart
 _NODE_STEP = 1.0
 _NODES = np.arange(0.0, 18.0, _NODE_STEP)  # logarithms of sizes
 
@@ -286,33 +285,11 @@ def validated(evidence: Evidence, released: Paths) -> Validated | None:
 
 def _log_likelihoods(seen: _Seen, noise: Noise) -> NDArray[np.float64]:
     """Of each question, for each h of `MISSING`, each m of `BIASES` and each s of `_DEVIATIONS`."""
-    result = np.empty((len(seen.sizes), len(MISSING), len(BIASES), len(_DEVIATIONS)))
-    for i, missing in enumerate(MISSING):
-        for j, bias in enumerate(BIASES):
-            logs = _biased(bias, _DEVIATIONS)[:, None] + _QUANTILES[:, _EDGES]
-            left = (seen.kept * (seen.sizes + missing))[:, None, None] * np.exp(logs)
-            likely = _likely_between(left, seen.noisy[:, None, None], noise) @ _MASSES
-            result[:, i, j] = np.log(likely + _UNLIKELY)
-    return result
-
-
-def _likely_between(
-    edges: NDArray[np.float64], noisy: NDArray[np.float64], noise: Noise
-) -> NDArray[np.float64]:
-    """How likely noisy counts are if the true ones lie anywhere between two edges.
-
-    Not at some points between them: of a large answer these lie further apart than noise reaches,
-    and all but lucky errors would look impossible.
-
-    Args:
-        edges: ascending along the last axis.
-        noisy: one for each row of edges.
-        noise: its law.
-    """
-    apart = edges + _SAME * noise.scale * np.arange(edges.shape[-1])
-    between = np.diff(noise.below(noisy - apart), axis=-1) / np.diff(apart, axis=-1)
-    result: NDArray[np.float64] = -noise.mass * between
-    return result
+    biases = _biased(BIASES[:, None], _DEVIATIONS)
+    factors = np.exp(biases[:, :, None] + _QUANTILES[:, _EDGES])
+    left = seen.kept[:, None] * (seen.sizes[:, None] + MISSING)
+    found = log_likelihoods(left, seen.noisy, factors.reshape(-1, len(_EDGES)), _MASSES, noise)
+    return found.reshape(len(left), len(MISSING), len(BIASES), len(_DEVIATIONS))
 
 
 def _summed(fits: NDArray[np.float64], seen: _Seen, kind: int) -> NDArray[np.float64]:
@@ -344,10 +321,10 @@ def _shapes(point: np.intp, kind: int, seen: _Seen, noise: Noise) -> NDArray[np.
     means = seen.kept[rows] * (sizes + GRID.missing[point]) * np.exp(biases)
     true = means[:, None] * np.exp(_logs(spread[:, None], edges))
     noisy = seen.noisy[rows][:, None]
-    likely = _likely_between(true, noisy, noise) + _UNLIKELY
+    likely = likely_between(true, noisy, noise)
     # What lies in the first part may go down to nobody.
     true[:, 0] = 0.0
-    likely[:, 0] = (likely[:, 0] + _likely_between(true[:, :2], noisy, noise)[:, 0]) / 2
+    likely[:, 0] = (likely[:, 0] + likely_between(true[:, :2], noisy, noise)[:, 0]) / 2
     even: NDArray[np.float64] = np.full(_PARTS, 1.0 / _PARTS)
     overall = _em(likely, np.ones((1, len(sizes))), even)
     return _em(likely, _alike(sizes), overall[0])
