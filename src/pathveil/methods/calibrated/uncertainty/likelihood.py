@@ -6,13 +6,14 @@ P[noise < y − high]) / (high − low). Not at some points between them: of a l
 further apart than noise reaches, and all but lucky errors would look impossible.
 """
 
+from fractions import Fraction
 from math import erfc, exp, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.compiled import compiled
-from pathveil.core.noise import Gaussian, Noise
+from pathveil.core.noise import Gaussian, Laplace, Noise
 
 _SAME = 1e-4  # edges are at least so much of the noise's scale apart
 _UNLIKELY = 1e-9  # one question in a thousand millions may have any answer
@@ -53,7 +54,15 @@ def log_likelihoods(
     is_gaussian = isinstance(noise, Gaussian)
     scale = noise.deviation if is_gaussian else noise.scale
     step = _SAME * noise.scale
-    return _summed(left, noisy, factors, masses * noise.mass, scale, step, is_gaussian)
+    parts = masses * noise.mass
+    return _summed(left, noisy, factors, parts, float(scale), float(step), is_gaussian)
+
+
+def compile_likelihoods() -> None:
+    """Find how likely one made-up answer is: for a rehearsal, whose questions may be too few."""
+    one = np.ones((1, 1))
+    for noise in (Laplace(Fraction(1)), Gaussian(Fraction(1))):
+        log_likelihoods(one, one[0], np.array([[0.0, 1.0]]), one[0], noise)
 
 
 @compiled
