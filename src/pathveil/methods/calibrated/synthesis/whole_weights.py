@@ -4,13 +4,14 @@ A release has whole trajectories, and the calibrated weights are parts of them: 
 are several rows for each, so most rows are left out. To leave rows out by a rule that looks at
 their weights alone is to draw a sample, and a sample of 20,000 people is off by a tenth where 100
 of them go. So it is remembered what rounding owes so far: to each location, to each move from one
-to the next, to each two of the first few locations of a row; and to all rows, and those of one
-shape (how many visits, and different locations). A row is rounded up if more than a half is owed,
-its own weight counted: the average over its locations, moves and pairs, and what is owed to all and
-to its shape, or long rows would come last. From then on they owe the difference. This is how a
-picture is made of black and white dots (error diffusion; Floyd and Steinberg, 1976), with locations
-and moves for neighbouring dots: what many rows have in common is off by about 1, however many they
-are.
+to the next, to each two of the first few locations of a row; and to all rows, those of one shape
+(how many visits, and different locations) and those of one trip (first and last location). A row is
+rounded up if more than a half is owed, its own weight counted: the average over its locations,
+moves and pairs, and what is owed to all, to its shape, or long rows would come last, and to its
+trip, or small flows would be off by as much as there are of them. From then on they owe the
+difference. This is how a picture is made of black and white dots (error diffusion; Floyd and
+Steinberg, 1976), with locations and moves for neighbouring dots: what many rows have in common is
+off by about 1, however many they are.
 """
 
 import numpy as np
@@ -57,6 +58,7 @@ def _diffused(
     by_location = np.zeros(size, dtype=np.float32)
     by_move = np.zeros(1 << TABLE_BITS, dtype=np.float32)
     by_pair = np.zeros(1 << TABLE_BITS, dtype=np.float32)
+    by_trip = np.zeros(1 << TABLE_BITS, dtype=np.float32)
     last_seen = np.full(size, -1, dtype=np.int64)
     distinct = np.empty(size, dtype=np.int64)
     moves = np.empty(MOST_PAIRED, dtype=np.int64)
@@ -89,11 +91,14 @@ def _diffused(
         least = np.floor(weights[row])
         part = weights[row] - least
         shape = min(length, MOST_TOLD), min(found, MOST_TOLD)
-        is_up = in_all + by_shape[shape] + owed / max(count, 1) + part > HALF
+        trip = _place(codes[start], codes[start + length - 1], size)
+        whole_row = in_all + by_shape[shape] + by_trip[trip]
+        is_up = whole_row + owed / max(count, 1) + part > HALF
         whole[row] = np.int64(least) + is_up
         change = part - is_up
         in_all += change
         by_shape[shape] += change
+        by_trip[trip] += change
         for i in range(found):
             by_location[distinct[i]] += change
         for i in range(1, length):
