@@ -1,18 +1,20 @@
 """Visits from Delta and Iceberg tables: every state of them is read as a file of its rows."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 import traceback
 from collections import Counter
 from pathlib import Path
+from secrets import token_bytes
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.commands import tree_of_files
+from tests.commands import finish, spawn, tree_of_files
 from tests.databases.visits import COLUMNS, OPTIONS, PLACE, ROWS, UNIT, UNIVERSE, sequences
 from tests.engines.cluster import find_java
 from tests.lakes import tables
@@ -21,6 +23,7 @@ from tests.lakes.tables import GONE, STATES, as_table
 import pathveil as pv
 from pathveil.progress_reports import reported_to
 from pathveil.raw.engines import engine as choosing
+from pathveil.raw.engines.input_size import InputSize
 from pathveil.raw.sources.lake_tables import named_table, open_table
 
 
@@ -87,8 +90,35 @@ def test_its_size_is_that_of_one_snapshot(tmp_path):
     deltalake.write_deltalake(str(place), as_table(ROWS))
     (only,) = place.glob("*.parquet")
     deltalake.write_deltalake(str(place), as_table(ROWS[:3]), mode="overwrite")
-    weight = choosing._weight(f"delta:{place}", {".parquet": 1.0})
-    assert 0 < weight < only.stat().st_size
+    newest, first = (InputSize(f"delta:{place}", snapshot).in_memory for snapshot in (None, 0))
+    assert 0 < newest < first == 24 * only.stat().st_size
+
+
+def test_what_a_run_takes_is_told_of_the_snapshot_that_is_read(tmp_path, monkeypatch):
+    """By `plan` and by `publish`, which read no row for it."""
+    import deltalake
+
+    def heavy(rows):
+        return as_table(rows).append_column("note", pa.array(map(token_bytes, [2**16] * len(rows))))
+
+    monkeypatch.chdir(tmp_path)
+    deltalake.write_deltalake("table", heavy(ROWS))
+    deltalake.write_deltalake("table", heavy(ROWS[:3]), mode="overwrite")
+    (tmp_path / "stops.csv").write_text("stop\n" + "\n".join(UNIVERSE.labels) + "\n")
+    plan = ("plan", "--universe", "stops.csv", "--epsilon", "1", "--input", "delta:table")
+    run = ("publish", "delta:table", "--universe", "stops.csv", "--epsilon", "1", "--dry-run")
+    columns = [f"--{role}-column={name}" for role, name in COLUMNS.items()]
+    for command in ((*plan, "--engine", "duckdb"), (*run, "--engine", "duckdb", *columns)):
+        said = {}
+        for snapshot in ((), ("--snapshot", "1"), ("--snapshot", "0")):
+            done = finish(spawn(*command, *snapshot))
+            assert done.code == 0, done.err
+            said[snapshot] = re.search(r"spills (.*?),", done.out + done.err)[1]
+        assert said[()] == said["--snapshot", "1"] != said["--snapshot", "0"]
+    for wrong, words in (("7", "no version 7"), ("newest", "number of a version")):
+        refused = finish(spawn(*plan, "--snapshot", wrong))
+        assert (refused.code, refused.out) == (2, "")
+        assert words in refused.err
 
 
 def test_reading_tells_how_far_it_is(history):

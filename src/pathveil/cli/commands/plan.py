@@ -300,6 +300,7 @@ def plan(
             rich_help_panel="The engine",
         ),
     ] = None,
+    snapshot: shared.Snapshot = None,
     counting: engines.EngineOptions,
     out: Page = None,
     json: shared.Json = False,
@@ -354,7 +355,7 @@ def plan(
 
         simulated = simulate_plan(trajectories, length, out, at)
         parameters = replace(parameters, planned=simulated.run.parameters.planned)
-    takes = _takes(source, counting, parameters)
+    takes = _takes(source, snapshot, counting, parameters)
     if json:
         facts = _as_json(parameters) | planning.protect_as_json(parameters, unit) | takes
         if simulated is not None:
@@ -375,35 +376,44 @@ def plan(
 
 
 def _takes(
-    source: str | None, counting: engines.EngineOptions, parameters: "Parameters"
+    source: str | None,
+    snapshot: str | None,
+    counting: engines.EngineOptions,
+    parameters: "Parameters",
 ) -> dict[str, Any]:
     """What a run will take: passes, memory, spill; as far as the size of the files tells."""
+    from pathveil.raw.sources.lake_tables import refuse_snapshot
+
     passes = parameters.how.passes(parameters)
     if source is None:
+        refuse_snapshot(snapshot)
         how = "the memory that they need, and no spill, unless --input says what is read"
         return {"passes": passes, "takes": f"at most {passes} passes over the trajectories; {how}"}
     from pathveil.raw.engines.engine import SPARK, Engine
 
     chosen = asdict(counting)
-    engine = Engine.choose(chosen.pop("engine"), source, **chosen)
+    engine = Engine.choose(chosen.pop("engine"), source, snapshot=snapshot, **chosen)
     if engine.name != SPARK:  # whose workers may see what this machine does not
-        _check_there(source)
-    return {"passes": passes, "takes": engine.needs(source, parameters)}
+        _check_there(source, snapshot)
+    return {"passes": passes, "takes": engine.needs(source, parameters, snapshot)}
 
 
-def _check_there(source: str) -> None:
+def _check_there(source: str, snapshot: str | None) -> None:
     """Refuse an input that is not there: a file, a table or a store's files, by their metadata.
 
     Raises:
         InputError: if so.
+        ParameterError: if there is no such snapshot.
     """
     from pathveil.cli.options.reading import check_there
-    from pathveil.raw.sources.lake_tables import named_table, open_table
+    from pathveil.raw.sources.lake_tables import named_table, open_table, refuse_snapshot
     from pathveil.raw.sources.object_store import StoredFiles, is_stored
 
     if lake := named_table(source):
-        open_table(*lake, None)
-    elif is_stored(source):
+        open_table(*lake, snapshot)
+        return
+    refuse_snapshot(snapshot)
+    if is_stored(source):
         StoredFiles.at(source)
     else:
         check_there(source)

@@ -269,7 +269,7 @@ def _say_choices(request: "Request") -> None:
     method = method_words(parameters.method, height, parameters.purpose)
     most = AUTO if parameters.trips_are_open else parameters.max_trajectories_per_unit
     known = "unknown" if parameters.universe_is_open else f"{parameters.universe_size:,}"
-    needs = request.engine.needs(request.source, parameters)
+    needs = request.needs
     say_step(
         f"Public choices: ε = {parameters.budget}, method {method}, |L| = {known}, c = {most}; "
         f"{needs}."

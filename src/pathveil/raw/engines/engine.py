@@ -6,25 +6,25 @@ read, from what is asked for and the size of the input's files, and is not part 
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pathveil.core.parameters import Parameters
-from pathveil.errors import ParameterError, PathveilError, did_you_mean
+from pathveil.errors import ParameterError, did_you_mean
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.batch_counter import BatchCounter
+from pathveil.raw.engines.input_size import InputSize
 from pathveil.raw.engines.memory_counter import MemoryTables
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
 from pathveil.raw.engines.protocol import TableCounter
 from pathveil.raw.reading import Report, read
 from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe
-from pathveil.raw.sources.databases.addresses import named_database, refuse_query
-from pathveil.raw.sources.lake_tables import named_table, refuse_snapshot
-from pathveil.raw.sources.object_store import StoredFiles, is_stored
-from pathveil.raw.sources.opening import Opened, open_source, parquet_files, refuse_encoding
+from pathveil.raw.sources.databases.addresses import refuse_query
+from pathveil.raw.sources.lake_tables import Snapshot, refuse_snapshot
+from pathveil.raw.sources.opening import Opened, open_source, refuse_encoding
 from pathveil.raw.sources.raw_rows import Source
 from pathveil.raw.sources.spark_table import SparkTable, is_spark_frame
 from pathveil.universe.universe import Universe
@@ -36,16 +36,7 @@ AUTO, MEMORY, DUCKDB, SPARK = "auto", "memory", "duckdb", "spark"
 ENGINES: Final = (AUTO, MEMORY, DUCKDB, SPARK)
 Trajectories: TypeAlias = TrajectoryDatabase | BatchCounter
 
-# Bytes of memory that reading takes per byte of the files, about; all but CSV is compressed.
-_BYTES_PER_BYTE: Final = {
-    ".parquet": 24, ".pq": 24, ".csv": 4, ".gz": 40, ".zip": 40, ".xlsx": 40,
-}  # fmt: skip
 _SHARE: Final = 0.5  # of the machine's memory
-# Bytes that DuckDB spills, or Spark keeps on its workers' disks, per byte of the files at least, if
-# some columns are not used; and with all of them used, as it was measured for DuckDB: Spark's
-# shuffle of bounding was a little less than that (docs/scaling.md).
-_SPILLED_PER_BYTE: Final = {".parquet": 0.5, ".pq": 0.5, ".csv": 0.125}
-_SPILLED_AT_MOST: Final = {".parquet": 6.0, ".pq": 6.0, ".csv": 1.0}
 # Python with the synthesis (0.65 GB at 50 million) and a driver's Java (0.86 GB at most), as was
 # measured on a cluster; with a `local` master Java does the workers' work, too.
 _DRIVER: Final = "about 1.5 GB"
@@ -77,17 +68,20 @@ class Engine:
         memory: str = DEFAULT_MEMORY,
         spill: str | os.PathLike[str] | None = None,
         master: str | None = None,
+        snapshot: Snapshot = None,
     ) -> "Engine":
         """Check the choice, or make it. Opens nothing (of a store, it asks how large files are).
 
         "auto" takes Spark for a Spark DataFrame; DuckDB for Parquet or CSV files that would fill
         half of the machine's memory (24 bytes of memory per byte of Parquet, 4 per byte of CSV),
-        if DuckDB is installed; else the memory engine.
+        if DuckDB is installed; else the memory engine. Of a table that keeps its history, it is
+        the files of the ``snapshot`` that is read.
 
         Raises:
             ParameterError: if there is no such engine, or it can't be used here.
         """
         parse_memory(memory)
+        size = InputSize(source, snapshot)
         if name not in ENGINES:
             raise ParameterError(
                 f"The engine is one of {', '.join(map(repr, ENGINES))}."
@@ -105,7 +99,7 @@ class Engine:
                 "Python master=…, or a Spark DataFrame."
             )
         elif name == AUTO:
-            name = DUCKDB if _is_large(source) and _has_duckdb() else MEMORY
+            name = DUCKDB if _is_large(size) and _has_duckdb() else MEMORY
         if name == SPARK and master is not None:
             from pathveil.raw.engines.spark_session import check_cluster
 
@@ -113,22 +107,23 @@ class Engine:
         if name == DUCKDB and not _has_duckdb():
             raise ParameterError("The engine 'duckdb' needs DuckDB: install pathveil[duckdb].")
         if name != MEMORY:
-            _check_spill(name, None if spill is None else Path(spill), source)
+            _check_spill(name, None if spill is None else Path(spill), size)
         return cls(name, memory, spill, master)
 
-    def needs(self, source: Any, parameters: Parameters) -> str:
+    def needs(self, source: Any, parameters: Parameters, snapshot: Snapshot = None) -> str:
         """What a run will take, in words, before anything is charged or opened.
 
         It looks at public parameters and the size of the files.
         """
+        size = InputSize(source, snapshot)
         passes = parameters.how.passes(parameters)
         if is_read(source):
             return f"engine {self.name}"
         said = f"engine {self.name}, which goes through the trajectories at most {passes} times"
         if self.name == MEMORY:
-            most = _weight(source, _BYTES_PER_BYTE) / 10**6
+            most = size.in_memory / 10**6
             return f"{said} and uses about {most:,.0f} MB of memory for them" if most >= 1 else said
-        disk = _spilled(source)
+        disk = _spilled(size)
         if self.name == DUCKDB:
             return f"{said}, uses about {self.memory} of memory and spills {disk}, encrypted"
         return f"{said}, keeps {disk} on the workers' disks and uses {_DRIVER} of memory here"
@@ -301,58 +296,27 @@ def _engine_of(trajectories: Trajectories, asked: str) -> str:
     return name
 
 
-def _spilled(source: Any) -> str:
+def _spilled(size: InputSize) -> str:
     """How much goes to disks, in words."""
-    if not (weight := _weight(source, _SPILLED_AT_MOST)):
+    if not size.spilled_at_most:
         return "as much as the rows need (how large they are is not known beforehand)"
-    least, most = _weight(source, _SPILLED_PER_BYTE) / 10**6, weight / 10**6
+    least, most = size.spilled_at_least / 10**6, size.spilled_at_most / 10**6
     return f"{least:,.0f} to {most:,.0f} MB" if most >= 1 else "less than 1 MB"
 
 
-def _check_spill(name: str, folder: Path | None, source: Any) -> None:
+def _check_spill(name: str, folder: Path | None, size: InputSize) -> None:
     from pathveil.raw.spilling import check_room, check_spill_folder
 
     if folder is not None:
         check_spill_folder(folder)
     if name == DUCKDB:
-        check_room(folder, _weight(source, _SPILLED_PER_BYTE))
+        check_room(folder, size.spilled_at_least)
 
 
-def _is_large(source: Any) -> bool:
+def _is_large(size: InputSize) -> bool:
     """Whether the files of an input would fill the memory; a table in memory fits already."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return _weight(source, _BYTES_PER_BYTE) > _SHARE * memory
-
-
-def _weight(source: Any, per_byte: Mapping[str, float]) -> float:
-    """The size of an input's files, each kind by its factor; 0 if it has none."""
-    if not isinstance(source, str | os.PathLike):
-        return 0
-    try:
-        if isinstance(source, str) and named_database(source) is not None:
-            return 0
-        if lake := named_table(source):
-            return _lake_weight(*lake, per_byte)
-        if isinstance(source, str) and is_stored(source):
-            return per_byte[".parquet"] * StoredFiles.at(source).size
-        path = Path(source)
-        return sum(
-            per_byte.get(file.suffix.lower(), per_byte[".csv"]) * file.stat().st_size
-            for file in parquet_files(path) or [path]
-        )
-    except (OSError, ValueError, PathveilError):
-        return 0  # reading will say what is wrong
-
-
-def _lake_weight(kind: str, place: str, per_byte: Mapping[str, float]) -> float:
-    """That of the files of a table's newest snapshot, as its metadata says; 0 if it does not."""
-    if kind == "iceberg":
-        from pathveil.raw.sources.iceberg_table import IcebergSnapshot
-
-        return per_byte[".parquet"] * IcebergSnapshot(place, None).size
-    from pathveil.raw.sources.delta_table import DeltaSnapshot
-
-    return per_byte[".parquet"] * DeltaSnapshot(place, None).size
+    return size.in_memory > _SHARE * memory
 
 
 def _has_duckdb() -> bool:

@@ -109,8 +109,17 @@ class Request:
             **choices,
         )
         rules.check_forecast(parameters)
-        chosen = Engine.choose(engine, source, memory=memory, spill=spill, master=master)
+        snapshot = None if reading is None else reading.snapshot
+        chosen = Engine.choose(
+            engine, source, memory=memory, spill=spill, master=master, snapshot=snapshot
+        )
         return cls(source, universe, reading, parameters, chosen, said, lines, rules)
+
+    @property
+    def needs(self) -> str:
+        """What a run will take, in words: see `Engine.needs`."""
+        snapshot = None if self.reading is None else self.reading.snapshot
+        return self.engine.needs(self.source, self.parameters, snapshot)
 
     @property
     def protect(self) -> Protect:
