@@ -334,11 +334,22 @@ def _scaled_draws(
         few = np.sqrt((len(e) + 2.0) / (len(e) - 2.0))
         left = (y - c).mean() + few * (y - c - (y - c).mean())
         error = (e / c)[which] * (left[which] + noise)
-        times = np.exp(np.sqrt(2.0) * np.log(e / c).std() * more)
+        uncounted = ((e - c) / e)[which]
+        times = 1.0 + uncounted * (np.exp(_scatter(e - c, c) * more) - 1.0)
         ends = sorted({int(e.min()), int(e.max())})
         draws.extend((end, np.round(np.maximum(end + error, 0.0) * times)) for end in ends)
         inside = np.zeros(len(listed), dtype=np.bool_)
     return draws
+
+
+def _scatter(rest: NDArray[np.float64], counted: NDArray[np.float64]) -> float:
+    """√2 of what the logarithm of rest over counted varies by, each cell by its share of the rest."""
+    some = rest > 0
+    if not some.any():
+        return 0.0
+    ratio, weights = np.log(rest[some] / counted[some]), rest[some]
+    mean = np.average(ratio, weights=weights)
+    return float(np.sqrt(2.0 * np.average((ratio - mean) ** 2, weights=weights)))
 
 
 class _Summed(NamedTuple):
