@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from pathveil import Parameters, TimeGrid, TrajectoryDatabase, Universe, publish, read_release
 from pathveil.core.methods import PURPOSES
-from pathveil.core.noise import Gaussian, Laplace
-from pathveil.core.zcdp import Concentrated
 from pathveil.errors import ParameterError
 from pathveil.gate.measure import measure
 from pathveil.gate.randomness import Randomness
@@ -25,10 +23,7 @@ from pathveil.statistics.prefix_tree import LEVELS
 from pathveil.statistics.returns import RETURNS
 from pathveil.statistics.statistic import FIRST_LOOK
 from pathveil.statistics.trips import TRIPS
-from pathveil.statistics.visited_sets import VISITED_SETS
 from pathveil.statistics.visits import VISITS
-
-DELTA = "1e-9"
 
 
 def generator(seed):
@@ -168,43 +163,6 @@ def test_any_plan_spends_epsilon_exactly_and_keeps_the_first_look(
     assert [line.statistic for line in plan.lines()] == order
     levels = [level in plan for level in LEVELS]
     assert levels == sorted(levels, reverse=True)  # no level without the one above
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    st.integers(1, 3000),
-    st.integers(1, 30),
-    st.integers(1, 12),
-    st.integers(1, 3),
-    st.sampled_from(["1/100", "1/3", "1", "7"]),
-    st.integers(0, 10**6),
-)
-def test_any_plan_with_a_delta_keeps_epsilon(number, size, length, contribution, epsilon, seed):
-    """Some tables in ε, E in all, the others in ρ: E and what follows from ρ at δ are ε at most."""
-    draw = generator(seed)
-    rows = [draw.integers(0, size, draw.integers(1, length + 1)).tolist() for _ in range(number)]
-    db = database(rows, size, contribution=contribution)
-    plan = planned(db, seed, epsilon=epsilon, delta=DELTA)
-    left = Fraction(epsilon) - plan.budget
-    assert Concentrated(plan.rho, Fraction(DELTA)).keeps(left) if plan.rho else left == 0
-    order = [statistic for statistic in STATISTICS if statistic in plan]
-    assert [line.statistic for line in plan.lines()] == order
-    assert len({line.in_rho for line in plan.tree}) <= 1
-    levels = [level in plan for level in LEVELS]
-    assert levels == sorted(levels, reverse=True)
-
-
-def test_tables_of_one_stage_may_have_noise_of_either_law():
-    """Where everybody goes to a few places, most of what is left is worth spending on the sets.
-
-    A trajectory is in one of them, so Gaussian noise would gain nothing; it does for pairs.
-    """
-    plan = planned(walks(100_000, 15, 6), delta=DELTA)
-    assert isinstance(plan[VISITED_SETS].noise, Laplace)
-    assert isinstance(plan[PAIRS].noise, Gaussian)
-    assert plan[VISITED_SETS].statistic.stage == plan[PAIRS].statistic.stage
-    assert plan.budget > plan[VISITED_SETS].budget
-    assert Concentrated(plan.rho, Fraction(DELTA)).keeps(1 - plan.budget)
 
 
 def test_root_filling_has_the_least_error():

@@ -142,9 +142,6 @@ MOST_CLIPPED: Final = 1000  # c; so that 64 bits hold the noise of tables that c
 # By how much the trips that stand for one that is counted may differ between the tables of two
 # stages, in logarithms. By argument: weights of one person differ little.
 WEIGHTS_DRIFT: Final = 0.1
-# With a δ tables may stay in ε, with one of these parts of what is left. By argument: finer steps
-# change the forecast by less than what it is off by.
-PARTS_IN_EPSILON: Final = tuple(Fraction(eighths, 8) for eighths in (0, 1, 2, 4, 6))
 PLANNING_ROUNDS: Final = 4  # caps follow from shares and shares from caps: it settles at once
 # Pairs of locations are so many times as concentrated as if their ends were independent.
 CONCENTRATION: Final = 3.0

@@ -25,12 +25,11 @@ with many trips weigh less; what that costs is forecast as a part of what C is b
 trips of everybody are the same nothing is lost: all weigh less by the same factor, and so does the
 noise.
 
-If the budget is in ε and there is a δ, each table may be measured either way. Of all tables in ε,
-all in ρ, and some in ε with a part of what is left and the others in ρ, what has the smallest sum
-of errors is taken: the second time, too, if the visits were measured in ε.
-
-What a statistic's counts are like, and what it is worth on such data, its own file says
-(`Statistic.typical`, `Statistic.worth`); the constants are in `statistics.constants`.
+If the budget is in ε and there is a δ, what is left may be spent either way, and the way with the
+smaller sum of errors is taken: the second time, too, if the visits were measured in ε.
+ What a statistic's counts are like, and what it is
+worth on such data, its own file says (`Statistic.typical`, `Statistic.worth`); the constants are in
+`statistics.constants`.
 
 Why floats may decide here. They choose among plans, each of which is private: whichever is chosen,
 its budgets are exact fractions that sum to ε, its caps are whole and its sensitivities follow from
@@ -38,7 +37,7 @@ them (`MeasurementPlan.adapted` checks that). And they see noisy values only. Sh
 coarse steps, so that the same values give the same plan on every machine.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -50,7 +49,6 @@ from numpy.typing import NDArray
 
 from pathveil.core.parameters import Parameters
 from pathveil.core.zcdp import Concentrated
-from pathveil.errors import ParameterError
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.statistics.constants import (
     CLIP_POWERS,
@@ -63,14 +61,12 @@ from pathveil.statistics.constants import (
     MOST_CLIPPED,
     MOST_LEARNT,
     MOST_POPULAR,
-    PARTS_IN_EPSILON,
     PLANNING_ROUNDS,
     PURPOSES,
     SANITY,
     SHARE_FOR_CAP,
     SHARE_STEP,
     SMALLEST_SHARE,
-    USUAL_CAP,
     USUAL_COST_OF_CAP,
     USUAL_MOST_LEARNT,
     WORTH,
@@ -119,29 +115,8 @@ class Planner:
             return plan
         spent = [line for line in plan.lines() if line.statistic.stage in over]
         times = [line for line in plan.lines() if line.statistic in TIME_STATISTICS]
-        ways = self.ways(plan, outlook, spent, times)
-        pools = min(ways, key=lambda way: sum(pool.error() for pool in way), default=None)
-        if pools is None:  # what is left of both budgets has no tables to be divided among
-            return plan
-        lines = sorted(
-            (line for pool in pools for line in pool.lines()),
-            key=lambda line: STATISTICS.index(line.statistic),
-        )
-        later = [line for pool in pools for line in pool.lines_of_times(times)]
-        return MeasurementPlan(
-            (*spent, *lines, *later), plan.reasons + _reasons(outlook, over), plan.delta
-        )
-
-    def ways(
-        self,
-        plan: MeasurementPlan,
-        outlook: Outlook,
-        spent: Sequence[Line],
-        times: Sequence[Line],
-    ) -> Iterator[list["Pool"]]:
-        """All that is chosen from: which tables share which budget, with which norms."""
-        over = {line.statistic.stage for line in spent}
-        tables = [
+        contribution = plan.contribution
+        statistics = [
             statistic
             for statistic in STATISTICS
             if statistic.stage not in over
@@ -149,14 +124,53 @@ class Planner:
             and statistic.worth(outlook, 1.0) > 0
         ]
         purpose = self._purpose(over, outlook.named)
-        for division in _divisions(plan, spent, times, tables):
-            for power in self._powers(division):
-                yield [
-                    Pool(left, _Forecast(outlook, plan.contribution, purpose, left, power), some)
-                    for left, some in division
-                ]
+        ways = [
+            (
+                left,
+                Forecast(outlook, float(left.planned), contribution, purpose, left.in_rho, power),
+            )
+            for left in _ways(plan, spent, times)
+            for power in self._powers(left, contribution)
+        ]
+        left, forecast = min(ways, key=lambda way: way[1].error(statistics) * way[0].doubt)
+        caps, shares = forecast.settle(statistics)
+        units = _units(shares)
+        lines = [
+            Line.of(
+                statistic,
+                caps[statistic],
+                left.planned * Fraction(units[statistic], sum(units.values())),
+                contribution,
+                in_rho=left.in_rho,
+                clip=forecast.clip(statistic, caps[statistic]),
+            )
+            for statistic in statistics
+            if units[statistic]
+        ]
+        when = [
+            (
+                line.statistic,
+                forecast.caps(line.statistic).best(float(budget / left.planned))[0],
+                budget,
+            )
+            for line, budget in zip(times, left.times, strict=True)
+        ]
+        later = [
+            Line.of(
+                statistic,
+                cap,
+                budget,
+                contribution,
+                in_rho=left.in_rho,
+                clip=forecast.clip(statistic, cap),
+            )
+            for statistic, cap, budget in when
+        ]
+        return MeasurementPlan(
+            (*spent, *lines, *later), plan.reasons + _reasons(outlook, over), plan.delta
+        )
 
-    def _purpose(self, over: Collection[str], named: int) -> Mapping[str, float]:
+    def _purpose(self, over: Sequence[str], named: int) -> Mapping[str, float]:
         """How many times as much as usual some tables are worth.
 
         Visits are planned as if no release came before: whether it tells where people go now is not
@@ -169,18 +183,10 @@ class Planner:
         learnt = {one.name for one in (MOVES, PAIRS) if named * named <= one.learnt_up_to}
         return purpose | {one: purpose.get(one, 1.0) * FOLLOWING[one] for one in sorted(learnt)}
 
-    def _powers(self, division: "_Division") -> Sequence[float | None]:
-        """The norms to choose from, by the power of c; None: nothing is clipped.
-
-        Of one stage all tables are clipped or none. So where tables in ρ would be clipped, whole
-        stages are in ε.
-        """
-        contribution = self.parameters.max_trajectories_per_unit
-        in_rho = {table.stage for left, tables in division if left.in_rho for table in tables}
-        others = {table.stage for left, tables in division if not left.in_rho for table in tables}
-        if not in_rho or not self.tells_units or not 1 < contribution <= MOST_CLIPPED:
-            return (None,)
-        return () if in_rho & others else CLIP_POWERS
+    def _powers(self, left: "_Left", contribution: int) -> Sequence[float | None]:
+        """The norms to choose from, by the power of c; None: nothing is clipped."""
+        can_clip = left.in_rho and self.tells_units and 1 < contribution <= MOST_CLIPPED
+        return CLIP_POWERS if can_clip else (None,)
 
     def first_outlook(self, seen: Measurements) -> Outlook | None:
         """From the number of trajectories, their shapes and where they end."""
@@ -259,32 +265,24 @@ class _Caps:
 
 
 @dataclass(frozen=True, slots=True)
-class _Forecast:
+class Forecast:
     """What errors to expect.
 
     Attributes:
         outlook: what is known.
+        budget: of all that is planned.
         contribution: c.
         purpose: how many times as much as usual some tables are worth.
-        left: what is spent on all that is planned, in ε or in ρ.
-        norms: the power of c in the norms that tables in ρ are clipped to; None if they are not.
+        in_rho: whether the budget is in ρ.
+        power: of c, in the norms that tables are clipped to; None if they are not.
     """
 
     outlook: Outlook
+    budget: float
     contribution: int
     purpose: Mapping[str, float]
-    left: "_Left"
-    norms: float | None = None
-
-    @property
-    def in_rho(self) -> bool:
-        """Whether it is spent in ρ."""
-        return self.left.in_rho
-
-    @property
-    def power(self) -> float | None:
-        """Of c, in the norms; tables in ε have none."""
-        return self.norms if self.in_rho else None
+    in_rho: bool
+    power: float | None = None
 
     def settle(
         self, statistics: Sequence[Statistic]
@@ -351,8 +349,7 @@ class _Forecast:
     @property
     def _strength(self) -> float:
         """1 over the scale of the noise on a table with all of the budget, if it changes by 1."""
-        budget = float(self.left.planned)
-        return 2.0 * sqrt(budget) if self.in_rho else budget
+        return 2.0 * sqrt(self.budget) if self.in_rho else self.budget
 
     def _change(self, statistic: Statistic, cap: int) -> float:
         """By how much a unit changes the table, in trips."""
@@ -384,124 +381,22 @@ class _Left(NamedTuple):
     doubt: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pool:
-    """Tables that share what is left in one kind of budget.
-
-    Attributes:
-        left: what they share.
-        forecast: of their errors.
-        tables: which.
-    """
-
-    left: _Left
-    forecast: _Forecast
-    tables: Sequence[Statistic]
-
-    def error(self) -> float:
-        """What is reckoned with."""
-        return self.forecast.error(self.tables) * self.left.doubt
-
-    def lines(self) -> list[Line]:
-        """Their lines, which spend all of it."""
-        caps, shares = self.forecast.settle(self.tables)
-        units = _units(shares)
-        return [
-            self._line(
-                one, caps[one], self.left.planned * Fraction(units[one], sum(units.values()))
-            )
-            for one in self.tables
-            if units[one]
-        ]
-
-    def lines_of_times(self, times: Sequence[Line]) -> list[Line]:
-        """Those of the tables of times, if it is this budget that they have a part of."""
-        return [
-            self._line(line.statistic, self._cap_of_times(line.statistic, budget), budget)
-            for line, budget in zip(times, self.left.times, strict=False)
-        ]
-
-    def _cap_of_times(self, statistic: Statistic, budget: Fraction) -> int:
-        return self.forecast.caps(statistic).best(float(budget / self.left.planned))[0]
-
-    def _line(self, statistic: Statistic, cap: int, budget: Fraction) -> Line:
-        return Line.of(
-            statistic,
-            cap,
-            budget,
-            self.forecast.contribution,
-            in_rho=self.left.in_rho,
-            clip=self.forecast.clip(statistic, cap),
-        )
-
-
-_Division = list[tuple[_Left, Sequence[Statistic]]]
-"""Which tables share what is left in ε, and which what is left in ρ."""
-
-
-def _divisions(
-    plan: MeasurementPlan,
-    spent: Sequence[Line],
-    times: Sequence[Line],
-    tables: Sequence[Statistic],
-) -> Iterator[_Division]:
-    """How what is left may be spent: as it was planned, or some or all of it in ρ if nothing is so.
-
-    Once anything is spent in ρ neither sum changes any more: then what is left of each is divided
-    anew among the tables that are left.
-    """
-    left, rho = (
-        whole - sum((line.budget for line in spent if line.in_rho == in_rho), ZERO)
-        for whole, in_rho in ((plan.budget, False), (plan.rho, True))
-    )
+def _ways(plan: MeasurementPlan, spent: Sequence[Line], times: Sequence[Line]) -> Iterator[_Left]:
+    """How what is left may be spent: as it was planned, or all of it in ρ if nothing is so far."""
+    in_rho = plan.rho > 0
+    used = sum((line.budget for line in spent if line.in_rho == in_rho), ZERO)
+    left = (plan.rho if in_rho else plan.budget) - used
     budgets = [line.budget for line in times]
-    if plan.rho:
-        rest = _Left(rho - sum(budgets, ZERO), budgets, in_rho=True)
-        yield from _divided(_Left(left, [], in_rho=False), rest, tables)
-        return
     planned = left - sum(budgets, ZERO)
-    yield [(_Left(planned, budgets, in_rho=False), tables)]
-    if plan.delta:
-        doubt = 1.0 if plan.contribution == 1 else DOUBT_OF_RHO
-        for part in PARTS_IN_EPSILON:
-            kept = planned * part
-            try:
-                rest = _in_rho(planned - kept, budgets, plan.delta, doubt)
-            except ParameterError:  # it buys no ρ to speak of
-                continue
-            yield from _divided(_Left(kept, [], in_rho=False), rest, tables)
-
-
-def _divided(kept: _Left, rest: _Left, tables: Sequence[Statistic]) -> Iterator[_Division]:
-    """Some tables in ε and the others in ρ; all in ρ, if nothing is left in ε.
-
-    Those in ε are the coming stage, or those that gain least in ρ. The levels of the prefix tree
-    follow each other, and are in ρ.
-    """
-    if not kept.planned:
-        yield [(rest, tables)]
-        return
-    coming = [one for one in tables if one.stage == tables[0].stage]
-    others = sorted((one for one in tables if one not in LEVELS), key=_gains_in_rho)
-    for some in (coming, *(others[:few] for few in range(1, len(others) + 1))):
-        in_epsilon = [one for one in tables if one in some]
-        in_rho = [one for one in tables if one not in some]
-        if in_rho:
-            yield [(kept, in_epsilon), (rest, in_rho)]
-
-
-def _gains_in_rho(statistic: Statistic) -> float:
-    """By how much its bound in L1 is above that in L2: what Gaussian noise makes of it."""
-    bound = statistic.bound(USUAL_CAP)
-    return bound.l1 / sqrt(bound.squared_l2)
-
-
-def _in_rho(planned: Fraction, times: Sequence[Fraction], delta: Fraction, doubt: float) -> _Left:
-    """The ρ that some ε buys at δ, divided as the ε was."""
-    left = planned + sum(times, ZERO)
-    rho = Concentrated.within(left, delta).rho
-    shares = [rho * (budget / left) for budget in times]
-    return _Left(rho * (planned / left), shares, in_rho=True, doubt=doubt)
+    yield _Left(planned, budgets, in_rho)
+    if plan.delta and not in_rho:
+        rho = Concentrated.within(left, plan.delta).rho
+        yield _Left(
+            rho * (planned / left),
+            [rho * (budget / left) for budget in budgets],
+            in_rho=True,
+            doubt=1.0 if plan.contribution == 1 else DOUBT_OF_RHO,
+        )
 
 
 ZERO = Fraction(0)
