@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from pathveil.analysis.patterns import Pattern
     from pathveil.core.parameters import Parameters
     from pathveil.release.release import Release
+    from pathveil.times.protected_units import Protect
 
 SHOWN_STOPS, SHOWN_JOURNEYS = 3, 5
 
@@ -14,6 +15,7 @@ WORDS = {
     "epsilon": "epsilon",
     "delta": "delta",
     "rho": "rho",
+    "protect": "protected as one",
     "method": "method",
     "universe_size": "locations in the universe",
     "zones": "zones",
@@ -46,7 +48,8 @@ def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
     if json:
         print_json({**facts, "bundle": str(directory)})
         return
-    known = {WORDS[key]: value for key, value in facts.items() if value is not None}
+    told = {**facts, "protect": _unless_a_person(release.certificate.protect)}
+    known = {WORDS[key]: value for key, value in told.items() if value is not None}
     print_table("What was published", ["", ""], [*known.items()], numbers={1})
     _print_largest(release)
     console = stdout_console()
@@ -121,6 +124,7 @@ def _facts(release: "Release") -> dict[str, object]:
         "epsilon": str(parameters.budget),
         "delta": str(parameters.delta) if parameters.delta else None,
         "rho": release.certificate.privacy_loss.privacy_parameters.rho,
+        "protect": release.certificate.protect,
         "method": parameters.method,
         "universe_size": parameters.universe_size,
         "zones": len(parameters.taxonomy) if parameters.taxonomy else None,
@@ -136,6 +140,13 @@ def _facts(release: "Release") -> dict[str, object]:
         "deepest_level": tree.depth,
         "status": release.certificate.status,
     }
+
+
+def _unless_a_person(protect: "Protect") -> str | None:
+    """Whose ε it is, where it is not that of a person, for which everybody takes it."""
+    from pathveil.times.protected_units import PERSON, UNITS
+
+    return None if protect == PERSON else UNITS[protect].one
 
 
 def _accuracy(parameters: "Parameters") -> dict[str, object]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathveil.core.about import About
 from pathveil.core.methods import method_words
 from pathveil.promise.certificate import PRIVATE, Certificate
+from pathveil.times.protected_units import PERSON, UNITS
 
 PAPER = (
     "Chen, R., Fung, B. C. M., & Desai, B. C. Differentially private trajectory data publication."
@@ -82,10 +83,11 @@ def _title(certificate: Certificate, about: About) -> str:
 
 
 def loss_words(certificate: Certificate) -> str:
-    """ε, and δ if it is not 0."""
+    """ε, and δ if it is not 0; and whose they are, if not a person's."""
     parameters = certificate.privacy_loss.privacy_parameters
     delta = "" if parameters.delta == "0" else f", δ = {parameters.delta}"
-    return f"ε = {parameters.epsilon}{delta}"
+    whose = "" if certificate.protect == PERSON else f" for {UNITS[certificate.protect].one}"
+    return f"ε = {parameters.epsilon}{delta}{whose}"
 
 
 def _braced(text: str) -> str:

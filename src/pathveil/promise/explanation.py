@@ -171,7 +171,7 @@ def explain(certificate: Certificate) -> Explanation:
             Passage(
                 "The words used here",
                 (),
-                items=(*words.WORDS, *((words.RHO_IN_WORDS,) if certificate.rho else ())),
+                items=tuple(_words(certificate)),
             ),
         ),
     )
@@ -180,13 +180,14 @@ def explain(certificate: Certificate) -> Explanation:
 def _promise(certificate: Certificate, epsilon: Fraction) -> Passage:
     delta = Fraction(certificate.privacy_loss.privacy_parameters.delta)
     stamp = () if certificate.status == PRIVATE else (words.NOT_PRIVATE,)
+    such_as = UNITS[certificate.protect].such_as
     return Passage(
         "The promise in short",
         (
             *stamp,
             (
-                f"{words.PROMISE} Here ε is {number(epsilon)}, so nothing that anybody could see "
-                f"in the release is more than e^ε = {odds_against_one(epsilon):,f} times as "
+                f"{words.PROMISE.format(such_as=such_as)} Here ε is {number(epsilon)}, so nothing "
+                f"that anybody could see in the release is more than e^ε = {odds_against_one(epsilon):,f} times as "
                 "probable with one unit's data as without it, or without as with"
                 f"{words.PLUS_DELTA if certificate.rho else '.'}"
             ),
@@ -194,6 +195,14 @@ def _promise(certificate: Certificate, epsilon: Fraction) -> Passage:
             _exception(certificate, delta),
         ),
     )
+
+
+def _words(certificate: Certificate) -> Iterator[str]:
+    """What the technical words mean."""
+    such_as = UNITS[certificate.protect].such_as
+    yield from (word.format(such_as=such_as) for word in words.WORDS)
+    if certificate.rho:
+        yield words.RHO_IN_WORDS
 
 
 def _exception(certificate: Certificate, delta: Fraction) -> str:
