@@ -20,7 +20,7 @@ from pathveil.promise.stability import Promise, in_terms_of, trip_promises
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.statistics.measurement_plan import PARTS
 from pathveil.times.protected_units import PERSON, UNITS, Protect
-from pathveil.times.trip_rules import kept_by
+from pathveil.times.trip_rules import is_one_each, kept_by
 
 DIGITS = 4
 
@@ -469,7 +469,10 @@ def _utility(certificate: Certificate) -> Passage:
     method = certificate.implementation.method
     made = words.MADE_CALIBRATED if Method.named(method).has_tables else words.MADE_TREE
     most = certificate.implementation.max_trajectories_per_unit
-    counted = counted_words(most, certificate.protect, certificate.expansion)
+    one_each = is_one_each(certificate.implementation.trajectory_rules)
+    counted = counted_words(
+        most, certificate.protect, certificate.expansion, one_each=one_each
+    )
     rules = _rules(certificate)
     return Passage("What it costs: accuracy", (made, counted, *rules, words.ACCURACY))
 

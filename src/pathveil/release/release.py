@@ -41,6 +41,7 @@ from pathveil.release.exports.flow_lines import FLOWS
 from pathveil.release.exports.published import check_number_of_visits
 from pathveil.release.views import TimeView, WithZones, ZoneView, one_granularity
 from pathveil.times.protected_units import TRIP, protected_by
+from pathveil.times.trip_rules import is_one_each
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.time_windows import slots_between, slots_in
 from pathveil.universe.background import Background
@@ -158,7 +159,10 @@ class Release:
         """Of which trips the counts are, in words."""
         chosen = self.parameters
         return counted_words(
-            chosen.max_trajectories_per_unit, protected_by(self.rules), chosen.expansion
+            chosen.max_trajectories_per_unit,
+            protected_by(self.rules),
+            chosen.expansion,
+            one_each=is_one_each(self.rules),
         )
 
     def of_all_trips(self, count: int) -> int | None:
