@@ -147,10 +147,10 @@ def test_an_unknown_universe_is_discovered(pathveil):
     assert not any("universe" in line for line in certificate.dp_flavor.unprotected_quantities)
     assert "nothing is claimed" in certificate.privacy_loss.privacy_unit_description
     assert pathveil("verify", "out").code == 0
-    assert "PRIVATE: ε = 8, δ = 1/1000000000, " in pathveil("verify", "out").out
+    assert "PRIVATE: ε = 8, δ = 1e-9, " in pathveil("verify", "out").out
     assert pathveil("verify", "out", "--json").json()["delta"] == "1/1000000000"
     told = " ".join(pathveil("explain", "out").out.split())
-    for words in ("1/1000000000", "only one unit ever went", "δ add up", "a label is named if"):
+    for words in ("1e-9", "only one unit ever went", "δ add up", "a label is named if"):
         assert words in told
     assert "locations that the publisher gave" not in told
     facts = pathveil("explain", "out", "--json").json()

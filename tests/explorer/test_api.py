@@ -334,7 +334,9 @@ def test_two_releases_are_compared():
     assert sum(row["first"] for row in lengths) == len(one)
     assert sum(row["second"] for row in lengths) == len(other)
     assert caller.ask("/overview", release=2)["name"] == "release 2"
-    assert caller.ask("/overview")["title"] is None  # its publisher said nothing
+    facts = caller.ask("/overview")
+    assert facts["title"] is None  # its publisher said nothing
+    assert (facts["method"], facts["height"]) == ("calibrated", None)  # each table has its cap
 
 
 def test_locations_that_only_one_release_has_are_compared():

@@ -1,5 +1,6 @@
 """What was published, as a short table or JSON. Derives from the release alone."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from pathveil.times.protected_units import Protect
 
 SHOWN_STOPS, SHOWN_JOURNEYS = 3, 5
+EXACT = ("epsilon", "delta", "rho")
 
 WORDS = {
     "epsilon": "epsilon",
@@ -43,13 +45,15 @@ def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
         stdout_console,
         warn_if_injected,
     )
+    from pathveil.core.told_numbers import told
 
     facts = _facts(release)
     if json:
         print_json({**facts, "bundle": str(directory)})
         return
-    told = {**facts, "protect": _unless_a_person(release.certificate.protect)}
-    known = {WORDS[key]: value for key, value in told.items() if value is not None}
+    facts |= {key: told(Fraction(str(facts[key]))) for key in EXACT if facts[key] is not None}
+    facts["protect"] = _unless_a_person(release.certificate.protect)
+    known = {WORDS[key]: value for key, value in facts.items() if value is not None}
     print_table("What was published", ["", ""], [*known.items()], numbers={1})
     _print_largest(release)
     console = stdout_console()
@@ -66,6 +70,8 @@ def _print_largest(release: "Release") -> None:
 
     stops, (found, of) = busiest(release), journeys(release)
     _print_patterns(release, "Busiest locations", stops)
+    if not stops and len(release):
+        print_note("None of the busiest locations can be told from noise, so none is shown.")
     _print_patterns(release, "Most frequent journeys between different locations", found)
     if of and not found:
         print_note(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from pathveil.core.error_table import NOISE, Estimate
+from pathveil.core.told_numbers import told
 from pathveil.pages.listings import Location, isolated
 from pathveil.promise.certificate import Certificate
 from pathveil.promise.odds import odds_against_one
@@ -65,7 +66,7 @@ def first_screen(
             ("Trajectories", f"{trajectories:,}", _range(total)),
             (
                 "Privacy budget",
-                f"ε = {loss.epsilon}",
+                f"ε = {told(Fraction(loss.epsilon))}",
                 _beside(loss.delta, certificate.protect),
             ),
             _third(certificate, visited),
@@ -108,12 +109,12 @@ def _called(location: Location) -> str:
 def _beside(delta: str, protect: Protect) -> str:
     """What must stand beside an ε: δ, and whose it is if it is not that of a person."""
     whose = () if protect == PERSON else (f"for {UNITS[protect].one}",)
-    return "; ".join((*(() if delta == "0" else (f"δ = {delta}",)), *whose))
+    return "; ".join((*(() if delta == "0" else (f"δ = {told(Fraction(delta))}",)), *whose))
 
 
 def _promised(epsilon: str, delta: str, protect: Protect) -> str:
     factor = odds_against_one(Fraction(epsilon))
-    exception = "" if delta == "0" else f", except with probability δ = {delta}"
+    exception = "" if delta == "0" else f", except with probability δ = {told(Fraction(delta))}"
     return (
         f"Whatever anybody sees here is at most {factor:,f} times as probable with the data of "
         f"one unit ({UNITS[protect].such_as}) as without it{exception}."

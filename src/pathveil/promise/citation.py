@@ -6,9 +6,11 @@ up; and the page can't tell the certificate's hash, for the certificate holds th
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 
 from pathveil.core.about import About
 from pathveil.core.methods import method_words
+from pathveil.core.told_numbers import told
 from pathveil.promise.certificate import PRIVATE, Certificate
 from pathveil.times.protected_units import PERSON, UNITS
 
@@ -85,9 +87,9 @@ def _title(certificate: Certificate, about: About) -> str:
 def loss_words(certificate: Certificate) -> str:
     """ε, and δ if it is not 0; and whose they are, if not a person's."""
     parameters = certificate.privacy_loss.privacy_parameters
-    delta = "" if parameters.delta == "0" else f", δ = {parameters.delta}"
+    delta = "" if parameters.delta == "0" else f", δ = {told(Fraction(parameters.delta))}"
     whose = "" if certificate.protect == PERSON else f" for {UNITS[certificate.protect].one}"
-    return f"ε = {parameters.epsilon}{delta}{whose}"
+    return f"ε = {told(Fraction(parameters.epsilon))}{delta}{whose}"
 
 
 def _braced(text: str) -> str:

@@ -41,9 +41,9 @@ from pathveil.release.exports.flow_lines import FLOWS
 from pathveil.release.exports.published import check_number_of_visits
 from pathveil.release.views import TimeView, WithZones, ZoneView, one_granularity
 from pathveil.times.protected_units import TRIP, protected_by
-from pathveil.times.trip_rules import is_one_each
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.time_windows import slots_between, slots_in
+from pathveil.times.trip_rules import is_one_each
 from pathveil.universe.background import Background
 from pathveil.universe.universe import Universe
 
