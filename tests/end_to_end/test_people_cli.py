@@ -349,6 +349,8 @@ def test_a_bound_of_several_is_refused_if_nothing_tells_trips_apart(folder, path
         for more in (charged, ("--out", "out"), ("--dry-run",)):
             refuses(*asked, *bound, *more, says="leave the bound at 1")
     whose = ("Protected", "A")  # always said first
+    days = ("--protect", "person-day", "--split", "day")
+    refuses(*asked, *days, "-c", "2", *charged, says="leave the bound at 1", after=whose)
     refuses(*asked, "--protect", "trip", *charged, says="or protect a person", after=whose)
     shown = pathveil("ledger", "show", "--json", "--ledger", "l.db").json()["datasets"][0]
     assert (shown["charges"], (folder / "out").exists()) == (0, False)

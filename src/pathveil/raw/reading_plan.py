@@ -19,7 +19,7 @@ from pathveil.raw.sources.notation import Writing
 from pathveil.raw.sources.raw_rows import RawRows, Source
 from pathveil.raw.sources.text_file import DEFAULT_ENCODING, check_encoding
 from pathveil.raw.sources.time_formats import ISO, TimeFormat
-from pathveil.times.protected_units import PERSON, TRIP, Protect
+from pathveil.times.protected_units import PERSON, TRIP, Protect, check_protect, period_of
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.trip_rules import TripRules, is_one_each
 from pathveil.universe.universe import Universe
@@ -160,9 +160,12 @@ class Reading:
         return self.split != "none"
 
     @property
-    def joins_all(self) -> bool:
-        """Whether no time cuts visits into trajectories: only ids could tell them apart."""
-        return self.split in ("none", "whole")
+    def has_one_each(self) -> bool:
+        """Whether no time cuts a unit's visits into several trajectories: only ids could.
+
+        What is cut by the day, if a day is a unit, is not cut within a unit.
+        """
+        return self.split in ("none", "whole", period_of(check_protect(self.protect)))
 
     @property
     def columns(self) -> dict[str, str | None]:
@@ -260,7 +263,7 @@ class ReadingPlan:
         """
         columns = replace(_choose(source, universe, reading), written=reading.written)
         is_list = columns.location is not None and source.is_list(columns.location)
-        one_each = not is_list and columns.trajectory is None and reading.joins_all
+        one_each = not is_list and columns.trajectory is None and reading.has_one_each
         rules = reading.rules(by_point=columns.latitude is not None)
         return cls(
             columns=columns,

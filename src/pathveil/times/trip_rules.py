@@ -159,14 +159,14 @@ class TripRules:
             )
         elif self.split.kind == "whole":
             said.append(f"{_ONE_EACH}, in the order of time")
-        elif self.one_each:
-            said.append(_ONE_EACH)
         elif self.split.kind != "none":
             said.append(
                 f"a unit's visits are split into trajectories by the {self.split.kind}"
                 f"{' (Monday to Sunday)' if self.split.kind == 'week' else ''} in the time zone "
                 f"{self.time_zone}"
             )
+        if self.one_each and self.split.kind != "whole":
+            said.append(_ONE_EACH)
         if self.collapse_repeats:
             said.append("consecutive visits of a trajectory to one location count as one")
         if not self.one_each and self.split.kind != "whole" and self.protect != TRIP:

@@ -87,6 +87,7 @@ def evaluate(
     from fractions import Fraction
 
     from pathveil.cli.console import open_release, progress
+    from pathveil.errors import InputError
     from pathveil.raw.database import MOST_PER_UNIT
     from pathveil.raw.sources.databases.addresses import check_request
     from pathveil.trials.evaluation.charts import altair
@@ -104,12 +105,18 @@ def evaluate(
     trips.check_column(options.time_column, release)
     database = reading.read_for_curator(
         source,
-        trips.same_universe(universe, release.locations),
+        trips.same_universe(universe, release),
         options.reading(
             release.time_grid,
             MOST_PER_UNIT if all_trips else release.parameters.max_trajectories_per_unit,
         ),
     )
+    origin = release.certificate.implementation.universe_origin
+    if not len(database) and universe is None and origin.startswith(("gtfs-", "h3:")):
+        raise InputError(
+            "No row of the raw data is at a location of the release. If it has points, or ids that "
+            f"stand for stations, give the universe as it was given: --universe {origin}"
+        )
     raw, released = at_one_level(database, release)
     if all_trips:
         released = Expanded(released, release.parameters.expansion or Fraction(1))
