@@ -326,6 +326,13 @@ def test_the_number_of_trips_is_chosen_and_counts_are_read_as_all_trips(pathveil
     said = " ".join(pathveil("compare", "out", "five").out.split())
     assert "At most 8 trajectories of a unit are counted in the first and 5 in the second" in said
     assert pathveil("compare", "five", "five", "--json").json()["counted_otherwise"] is None
+    assert pathveil("report", "five", "--previous", "out", "--out", "page.html").code == 0
+    words = "At most 8 trajectories of a unit are counted in the first and 5 in the second"
+    assert words in Path("page.html").read_text(encoding="utf-8")
+    assert pathveil(*five, "--repeats", "collapse", "--out", "once").code == 0
+    said = " ".join(pathveil("compare", "five", "once").out.split())
+    assert "The two count other things" in said
+    shutil.rmtree("once")
     shutil.rmtree("five")
     planned = pathveil("plan", "--universe-size", "9", "--epsilon", "1", "--trips", "auto").out
     assert "is not chosen yet" in " ".join(planned.split())

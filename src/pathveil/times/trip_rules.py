@@ -187,6 +187,20 @@ def is_one_each(rules: Iterable[str]) -> bool:
     return any(rule.startswith(_ONE_EACH) for rule in rules)
 
 
+def are_cut_alike(first: Iterable[str], second: Iterable[str]) -> bool:
+    """Whether two releases count the same kind of thing, by the rules that their certificates tell.
+
+    Which trajectories of a unit are used is left out, and that a unit has one: older ones leave it
+    unsaid.
+    """
+    unsaid = set(_KEPT.values())
+    one, other = (
+        {rule for rule in rules if rule not in unsaid and not rule.startswith(_ONE_EACH)}
+        for rules in (first, second)
+    )
+    return one == other
+
+
 def _check_together(protect: Protect, split: Split) -> None:
     """Refuse a unit that the split contradicts.
 
