@@ -205,3 +205,20 @@ def test_points_and_stations_find_the_universe_that_a_release_was_made_with(fold
     assert "the release is empty" not in refused.err
     given = (*stations[1:], "--universe", "gtfs-stations:stops.txt", *asked)
     assert pathveil("evaluate", "taps.csv", "rail", *given).code == 0
+
+
+def test_other_rules_than_those_of_the_release_are_told(folder, pathveil):
+    """Whole histories beside days: without a word the release would look hundreds of % off."""
+    (folder / "stops.csv").write_text("location\nA\nB\n")
+    rows = (f"c{n},2026-03-0{day}T08:00,{'AB'[n % 2]}" for n in range(60) for day in (1, 2))
+    (folder / "taps.csv").write_text("\n".join(["card,at,stop", *rows]) + "\n")
+    columns = ("--unit-column", "card", "--order-column", "at", "--location-column", "stop")
+    made = ("--universe", "stops.csv", "--epsilon", "9", "--method", "full", "--height", "2")
+    days = ("--split", "day", "--protect", "person-day")
+    assert pathveil("publish", "taps.csv", *columns, *made, *days, "--out", "days").code == 0
+    asked = ("evaluate", "taps.csv", "days", *columns, "--queries", "40", "--patterns", "2")
+    says = "by other rules than those of the release"
+    told = pathveil(*asked)
+    assert says in told.err
+    assert "a unit is one day of a person" in told.err
+    assert says not in pathveil(*asked, *days).err
