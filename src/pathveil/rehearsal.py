@@ -75,7 +75,8 @@ def _read_alike(reading: Reading | None, small: Parameters) -> Reading:
         return own
     return replace(
         own,
-        trajectory=None if reading.trajectory is None else "trip",
+        # A column that tells trips apart may be one that has a well-known name.
+        trajectory=None if reading.is_split else "trip",
         split=reading.split,
         time_zone=reading.time_zone,
         repeats=reading.repeats,

@@ -44,8 +44,9 @@ def timed_release(folder):
     labels = pa.array(week.universe.labels).take(pa.array(week.codes))
     taps = pa.table({"uid": rider, "time": time, "location": labels})
     grid = pv.TimeGrid.parse("1h")
+    reading = {"time_grid": grid, "split": "day", "protect": "person-week"}  # long rules
     database = pv.read_trajectories(
-        taps, week.universe, unit="uid", time="time", time_grid=grid, location="location"
+        taps, week.universe, unit="uid", time="time", location="location", **reading
     )
     made = pv.publish(database, epsilon="4", height=4, method="full")
     return made.write(folder) / "report.html"

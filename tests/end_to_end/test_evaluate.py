@@ -159,6 +159,7 @@ def test_a_bundle_with_an_internal_file_is_refused(release, refuses):
 
 def test_what_is_no_release_is_refused_before_the_data_is_read(week, refuses):
     refuses("evaluate", "taps.csv", "elsewhere", *COLUMNS, says="is not a release")
+    refuses("evaluate", "taps.csv", "taps.csv", *COLUMNS, says="taps.csv is a file; a release")
     (week / "elsewhere").mkdir()
     refuses("evaluate", "missing.csv", "elsewhere", *COLUMNS, says="is not a release")
 
@@ -175,3 +176,49 @@ def test_a_release_that_is_not_private_says_so(week, not_private, pathveil):
     answer = run(pathveil, "--json", bundle=not_private).json()
     assert answer["status"] == "NOT PRIVATE"
     assert "NOT PRIVATE" in (week / "INTERNAL-evaluation.html").read_text(encoding="utf-8")
+
+
+def test_points_and_stations_find_the_universe_that_a_release_was_made_with(folder, pathveil):
+    """The bundle has the locations, not the cells and aliases that raw rows are found by."""
+    rows = "".join(f"{uid},{seq},0.5,{seq}.5\n" for uid in range(60) for seq in range(2))
+    (folder / "points.csv").write_text(f"uid,seq,lat,lng\n{rows}")
+    (folder / "stops.txt").write_text(
+        "stop_id,stop_name,stop_lat,stop_lon,location_type,parent_station\n"
+        "S,Station,1,1,1,\nP,Platform,1,1,0,S\nQ,Other,2,2,0,\n"
+    )
+    taps = "".join(f"{uid},{seq},P\n" for uid in range(60) for seq in range(2))
+    (folder / "taps.csv").write_text(f"uid,seq,stop\n{taps}")
+    points = ("points.csv", "--order-column", "seq")
+    stations = ("taps.csv", "--order-column", "seq", "--location-column", "stop")
+    made = {"cells": (*points, "--universe", "grid:1x2:0,0,1,2"),
+            "rail": (*stations, "--universe", "gtfs-stations:stops.txt")}  # fmt: skip
+    for out, asked in made.items():
+        done = pathveil("publish", *asked, "--epsilon", "9", "--out", out)
+        assert done.code == 0, done.err
+    asked = ("--queries", "200", "--patterns", "5")
+    assert pathveil("evaluate", *points[:1], "cells", *points[1:], *asked).code == 0
+    # A feed is a file, of which the bundle has no copy.
+    refused = pathveil("evaluate", *stations[:1], "rail", *stations[1:], *asked)
+    assert refused.code == 2
+    assert "--universe gtfs-stations:stops.txt" in refused.err
+    assert "rehears" not in refused.err
+    assert "the release is empty" not in refused.err
+    given = (*stations[1:], "--universe", "gtfs-stations:stops.txt", *asked)
+    assert pathveil("evaluate", "taps.csv", "rail", *given).code == 0
+
+
+def test_other_rules_than_those_of_the_release_are_told(folder, pathveil):
+    """Whole histories beside days: without a word the release would look hundreds of % off."""
+    (folder / "stops.csv").write_text("location\nA\nB\n")
+    rows = (f"c{n},2026-03-0{day}T08:00,{'AB'[n % 2]}" for n in range(60) for day in (1, 2))
+    (folder / "taps.csv").write_text("\n".join(["card,at,stop", *rows]) + "\n")
+    columns = ("--unit-column", "card", "--order-column", "at", "--location-column", "stop")
+    made = ("--universe", "stops.csv", "--epsilon", "9", "--method", "full", "--height", "2")
+    days = ("--split", "day", "--protect", "person-day")
+    assert pathveil("publish", "taps.csv", *columns, *made, *days, "--out", "days").code == 0
+    asked = ("evaluate", "taps.csv", "days", *columns, "--queries", "40", "--patterns", "2")
+    says = "by other rules than those of the release"
+    told = pathveil(*asked)
+    assert says in told.err
+    assert "a unit is one day of a person" in told.err
+    assert says not in pathveil(*asked, *days).err

@@ -23,6 +23,8 @@ QUESTIONS = (
     ("not a file that you may read", None),
     ("Which file holds the visits?", "fahrten.csv"),
     ("mostly write windows-1252", None),
+    ("In which encoding is it? [windows-1252]", "haltestellen.csv"),
+    ("There is no encoding 'haltestellen.csv'", None),
     ("In which encoding is it? [windows-1252]", ""),
     ("Which one?", "haltestellen.csv"),
     ("It has 8 locations.", None),
@@ -153,11 +155,23 @@ def test_a_guided_run_asks_rehearses_forecasts_and_charges_last(folder, conversa
 
 
 def test_whoever_says_no_has_spent_nothing_and_keeps_the_line(folder, conversation):
+    """Hours are asked for here: a wrong answer is asked again, and costs no other answer."""
     before = tree_of_files(folder)
+    at = QUESTIONS.index(("Which? [everything]", "flows"))
+    hours = (
+        ("Which? [everything]", "hours"),
+        ("Which slots of time? [1h]", "7h"),
+        ("Which slots of time? [1h]", ""),
+        ("In which time zone", "Europe/Berln"),
+        ("Did you mean 'Europe/Berlin'?", None),
+        ("In which time zone", "Europe/Berlin"),
+    )
     ask(
         conversation,
         (
-            *QUESTIONS,
+            *QUESTIONS[:at],
+            *hours,
+            *QUESTIONS[at + 1 :],
             ("There is no ledger", None),
             ("A new folder", ""),
             ("Is this what you expected", "n"),

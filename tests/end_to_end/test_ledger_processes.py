@@ -18,7 +18,7 @@ from tests.warm_processes import WarmParent
 
 import pathveil as pv
 from pathveil.ledger.books import Books
-from pathveil.ledger.export import check_record
+from pathveil.ledger.export import recorded
 from pathveil.release.bundle import certificate_sha256, verify_bundle
 
 __all__ = ["place", "postgresql", "server"]
@@ -109,7 +109,7 @@ def paid_by(chain, bundle):
     """The entry that paid for a bundle, after everything about it was verified."""
     release = verify_bundle(bundle)
     epsilon = release.parameters.budget.epsilon
-    check_record(chain, release.ledger, epsilon, certificate_sha256(bundle))
+    recorded(chain, release.ledger, epsilon, certificate_sha256(bundle))
     return release.ledger.entry
 
 

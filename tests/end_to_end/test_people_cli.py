@@ -147,10 +147,10 @@ def test_an_unknown_universe_is_discovered(pathveil):
     assert not any("universe" in line for line in certificate.dp_flavor.unprotected_quantities)
     assert "nothing is claimed" in certificate.privacy_loss.privacy_unit_description
     assert pathveil("verify", "out").code == 0
-    assert "PRIVATE: ε = 8, δ = 1/1000000000, " in pathveil("verify", "out").out
+    assert "PRIVATE: ε = 8, δ = 1e-9, " in pathveil("verify", "out").out
     assert pathveil("verify", "out", "--json").json()["delta"] == "1/1000000000"
     told = " ".join(pathveil("explain", "out").out.split())
-    for words in ("1/1000000000", "only one unit ever went", "δ add up", "a label is named if"):
+    for words in ("1e-9", "only one unit ever went", "δ add up", "a label is named if"):
         assert words in told
     assert "locations that the publisher gave" not in told
     facts = pathveil("explain", "out", "--json").json()
@@ -326,9 +326,62 @@ def test_the_number_of_trips_is_chosen_and_counts_are_read_as_all_trips(pathveil
     said = " ".join(pathveil("compare", "out", "five").out.split())
     assert "At most 8 trajectories of a unit are counted in the first and 5 in the second" in said
     assert pathveil("compare", "five", "five", "--json").json()["counted_otherwise"] is None
+    assert pathveil("report", "five", "--previous", "out", "--out", "page.html").code == 0
+    words = "At most 8 trajectories of a unit are counted in the first and 5 in the second"
+    assert words in Path("page.html").read_text(encoding="utf-8")
+    assert pathveil(*five, "--repeats", "collapse", "--out", "once").code == 0
+    said = " ".join(pathveil("compare", "five", "once").out.split())
+    assert "The two count other things" in said
+    shutil.rmtree("once")
     shutil.rmtree("five")
     planned = pathveil("plan", "--universe-size", "9", "--epsilon", "1", "--trips", "auto").out
     assert "is not chosen yet" in " ".join(planned.split())
     shutil.rmtree("out")
     refuses(*PUBLISH, *STOPS, "--epsilon-per-trip", "1", "--trips", "auto", says="needs a number")
     refuses(*PUBLISH, *STOPS, "--epsilon", "1", "--trips", "most", says="or 'auto'")
+
+
+def test_a_bound_of_several_is_refused_if_nothing_tells_trips_apart(folder, pathveil, refuses):
+    """It would only multiply the noise, or cost a part of ε, and nobody would be told."""
+    (folder / "stops.csv").write_text("location\nA\nB\n")
+    rows = (f"c{card},2026-03-0{day}T08:00,{'AB'[card % 2]}" for card in range(9) for day in (1, 2))
+    (folder / "taps.csv").write_text("\n".join(["card,at,stop", *rows]) + "\n")
+    asked = (
+        *("publish", "taps.csv", "--universe", "stops.csv", "--unit-column", "card"),
+        *("--order-column", "at", "--location-column", "stop", "--epsilon", "4"),
+    )
+    assert pathveil("ledger", "init", "taps", "--limit", "9", "--ledger", "l.db").code == 0
+    charged = ("--dataset", "taps", "--ledger", "l.db", "--out", "out")
+    for bound in (("-c", "5"), ("--trips", "auto"), ("--split", "whole", "-c", "2")):
+        for more in (charged, ("--out", "out"), ("--dry-run",)):
+            refuses(*asked, *bound, *more, says="leave the bound at 1")
+    whose = ("Protected", "A")  # always said first
+    days = ("--protect", "person-day", "--split", "day")
+    refuses(*asked, *days, "-c", "2", *charged, says="leave the bound at 1", after=whose)
+    refuses(*asked, "--protect", "trip", *charged, says="or protect a person", after=whose)
+    shown = pathveil("ledger", "show", "--json", "--ledger", "l.db").json()["datasets"][0]
+    assert (shown["charges"], (folder / "out").exists()) == (0, False)
+    # What tells them apart may be days, or a column of a well-known name.
+    allowed = (*asked, "-c", "2", "--method", "full", "--height", "2", *charged[:-1])
+    assert pathveil(*allowed, "days", "--split", "day").code == 0
+    taps = (folder / "taps.csv").read_text().replace("card,at", "card,tid,at").replace(",2", ",1,2")
+    (folder / "taps.csv").write_text(taps)
+    assert pathveil(*allowed, "ids").code == 0
+
+
+def test_counts_of_whole_histories_are_told_as_such(folder, pathveil):
+    (folder / "stops.csv").write_text("location\nA\nB\n")
+    rows = (f"c{card},{card},{'AB'[card % 2]}" for card in range(60))
+    (folder / "taps.csv").write_text("\n".join(["card,at,stop", *rows]) + "\n")
+    for out, split in (("none", ()), ("whole", ("--split", "whole"))):
+        done = pathveil(
+            *("publish", "taps.csv", "--universe", "stops.csv", "--unit-column", "card"),
+            *("--order-column", "at", "--location-column", "stop", "--epsilon", "9", *split),
+            *("--method", "full", "--height", "2", "--out", out),
+        )
+        assert done.code == 0, done.err
+        words = "Counts are of units: all visits of a unit are one trajectory."
+        assert words in pathveil("count", out, "A").err
+        explained = " ".join(pathveil("explain", out).out.split())
+        assert words in explained
+        assert "not of all trips" not in explained

@@ -40,6 +40,16 @@ def test_units_of_time_are_told_and_not_mixed_in_a_ledger(folder, pathveil, refu
     done = pathveil(*PUBLISH, "--protect", "person-week", "-c", "2", *charge, "--out", "weeks")
     assert done.code == 0, done.err
     assert pv.read_release("weeks").certificate.protect == "person-week"
+    # Wherever an ε is told, it is told whose it is.
+    assert "protected as one │ a week of a person" in " ".join(done.out.split())
+    assert "ε = 1 for a week of a person" in pathveil("verify", "weeks").out
+    page = (folder / "weeks" / "report.html").read_text()
+    assert "data of one unit (one week of one person) as without it" in page
+    assert "for a week of a person</small>" in page
+    explained = " ".join(pathveil("explain", "weeks").out.split())
+    assert "any one unit (one week of one person) is in the data" in explained
+    for told in (page, explained):
+        assert "a person, a card) " not in told
     assert "not a person, but one week" in " ".join(pathveil("explain", "weeks").out.split())
     assert pathveil("verify", "weeks", *LEDGER).code == 0
 

@@ -11,6 +11,7 @@ from tests.commands import edit_certificate, environment, publish_arguments
 from tests.warm_processes import WarmParent
 
 import pathveil as pv
+from pathveil.core.told_numbers import told
 from pathveil.core.zcdp import Concentrated
 from pathveil.errors import ParameterError
 
@@ -43,12 +44,16 @@ def test_a_series_is_opened_published_and_spent(pathveil, refuses):
     rho = Concentrated.within(Fraction(2), Fraction(1, 10**9)).rho
     first = pathveil(*monthly("january", "2026-01"))
     assert first.code == 0, first
-    assert f"Release 1 of 2 of series 'monthly', 2026-01, took ρ = {rho / 2}" in first.err
+    assert f"Release 1 of 2 of series 'monthly', 2026-01, took ρ = {told(rho / 2)}" in first.err
+    # Nothing is charged to the dataset anew.
+    taking = f"Taking ρ = {told(rho / 2)} of series 'monthly', which 'taps' was charged for. If not"
+    assert taking in first.err
+    assert "Charg" not in first.err
 
-    told = certificate("january")
-    lines = [Fraction(line["rho"]) for line in told["accounting"]["budget"]]
+    january = certificate("january")
+    lines = [Fraction(line["rho"]) for line in january["accounting"]["budget"]]
     assert sum(lines) == rho / 2  # all of it in ρ, and no more than the share
-    assert told["ledger"]["series"] == {
+    assert january["ledger"]["series"] == {
         "series": "monthly",
         "release": 1,
         "period": "2026-01",
@@ -57,17 +62,17 @@ def test_a_series_is_opened_published_and_spent(pathveil, refuses):
         "rho": str(rho),
         "previous": None,
     }
-    assert told["model"]["is_many_release"] is True
+    assert january["model"]["is_many_release"] is True
     assert "of the series 'monthly'" in pathveil("explain", "january").out.replace("\n", " ")
     assert "The ledger agrees" in pathveil("verify", "january", *LEDGER).out
 
     says = "The data of 2026-01 was charged to series 'monthly' already, by entry 3"
     refuses(*monthly("again", "2026-01"), says=says)
     assert pathveil(*monthly("february", "2026-02", previous="january")).code == 0
-    told = certificate("february")
+    february = certificate("february")
     digest = hashlib.sha256(Path("january/privacy-certificate.json").read_bytes()).hexdigest()
-    assert told["ledger"]["series"]["previous"] == digest
-    assert "lean on those of an earlier release" in told["accounting"]["post_processing"]
+    assert february["ledger"]["series"]["previous"] == digest
+    assert "lean on those of an earlier release" in february["accounting"]["post_processing"]
     assert pathveil("verify", "february", *LEDGER).code == 0
     drawn = pathveil("report", "february", "--previous", "january", "--out", "page.html")
     assert drawn.code == 0, drawn

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from itertools import product
 
 import jsonschema
@@ -326,7 +327,9 @@ def test_two_releases_are_compared():
     assert answer["difference"] == second - first
     assert (answer["low"], answer["high"]) == (second.low - first.high, second.high - first.low)
     assert answer["low"] <= answer["difference"] <= answer["high"]
-    for row in caller.ask("/compare/visits", limit=1000)["rows"]:
+    visits = caller.ask("/compare/visits", limit=1000)
+    assert visits["counted_otherwise"] is None
+    for row in visits["rows"]:
         assert row["first"] == one.count([row["label"]])
         assert row["second"] == other.count([row["label"]])
         assert row["low"] <= row["difference"] <= row["high"]
@@ -334,7 +337,9 @@ def test_two_releases_are_compared():
     assert sum(row["first"] for row in lengths) == len(one)
     assert sum(row["second"] for row in lengths) == len(other)
     assert caller.ask("/overview", release=2)["name"] == "release 2"
-    assert caller.ask("/overview")["title"] is None  # its publisher said nothing
+    facts = caller.ask("/overview")
+    assert facts["title"] is None  # its publisher said nothing
+    assert (facts["method"], facts["height"]) == ("calibrated", None)  # each table has its cap
 
 
 def test_locations_that_only_one_release_has_are_compared():
@@ -547,3 +552,17 @@ def test_flows_between_zones_add_up(across):
     for flow in told["rows"]:
         assert (flow["mark"], flow["low"]) == ("noise", 0)
         assert flow["count"] <= flow["high"]
+
+
+def test_two_releases_that_count_other_trips_are_told_so():
+    """Or the map would show as changes in the city what another bound makes."""
+    several = pv.TrajectoryDatabase.from_arrays(
+        np.arange(0, 101, 2), np.tile([0, 1], 50), pv.Universe(["a", "b"]),
+        max_trajectories_per_unit=3,
+    )  # fmt: skip
+    by_day = replace(several, rules=("a unit's visits are split into trajectories by the day",))
+    once = replace(by_day, max_trajectories_per_unit=1)
+    how = {"epsilon": "8", "method": "full", "height": 2}
+    by_ids, daily, single = (pv.publish(one, **how) for one in (several, by_day, once))
+    for one, other, says in ((by_ids, daily, "other rules"), (daily, single, "At most 3 traj")):
+        assert says in Caller(one, other).ask("/compare/visits")["counted_otherwise"]

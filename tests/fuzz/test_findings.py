@@ -4,8 +4,8 @@ import pytest
 from tests.commands import edit_certificate
 
 import pathveil as pv
+from pathveil.core.told_numbers import decimal
 from pathveil.errors import ParameterError, ReleaseError
-from pathveil.promise.explanation import decimal
 from pathveil.release.bundle import check_free, read_certificate
 
 

@@ -14,7 +14,7 @@ from pathveil.ledger.books import Books, totals_hash
 from pathveil.ledger.chain import Chain
 from pathveil.ledger.charges import Account
 from pathveil.ledger.entries import Charged, Entry, Row
-from pathveil.ledger.export import check_record, exported, read_export
+from pathveil.ledger.export import exported, read_export, recorded
 from pathveil.ledger.ledger import Ledger
 from pathveil.ledger.standing import Standing
 
@@ -136,9 +136,9 @@ def test_a_dataset_accepts_only_pure_differential_privacy_unless_it_says_otherwi
     with pytest.raises(LedgerError, match="of which 0 remains"):
         ledger.dataset("taps").charge(budget("1"), tiny)
     ledger.dataset("taps").charge(budget("1"))
-    assert check_record(ledger.chain(), charge.record, Fraction(1), "a" * 64, tiny) is False
+    assert not recorded(ledger.chain(), charge.record, Fraction(1), "a" * 64, tiny).certificates
     with pytest.raises(LedgerError, match="certificate says ε = 1, δ = 0"):
-        check_record(ledger.chain(), charge.record, Fraction(1), "a" * 64)
+        recorded(ledger.chain(), charge.record, Fraction(1), "a" * 64)
 
 
 @pytest.mark.parametrize("delta", [1e-9, "0.5", "-1", "x"])
@@ -433,9 +433,9 @@ def test_a_rewrite_that_goes_back_in_time_is_found(used):
 def test_a_record_is_checked_against_the_ledger(used):
     charge = used.dataset("taps").charge(budget("1/2"))
     record, half = charge.record, Fraction(1, 2)
-    assert check_record(used.chain(), record, half, "b" * 64) is False
+    assert not recorded(used.chain(), record, half, "b" * 64).certificates
     charge.published("b" * 64)
-    assert check_record(used.chain(), record, half, "b" * 64) is True
+    assert recorded(used.chain(), record, half, "b" * 64).certificates == ["b" * 64]
     for changes, epsilon, digest, says in (
         ({}, half, "c" * 64, "another certificate"),
         ({}, Fraction(1, 3), "b" * 64, "certificate says ε = 1/3"),
@@ -446,9 +446,9 @@ def test_a_record_is_checked_against_the_ledger(used):
         ({"entry_sha256": "d" * 64}, half, "b" * 64, "is not the charge"),
     ):
         with pytest.raises(LedgerError, match=says):
-            check_record(used.chain(), record.model_copy(update=changes), epsilon, digest)
+            recorded(used.chain(), record.model_copy(update=changes), epsilon, digest)
     with pytest.raises(LedgerError, match="not charged to any ledger"):
-        check_record(used.chain(), None, half, "b" * 64)
+        recorded(used.chain(), None, half, "b" * 64)
 
 
 # Exports

@@ -139,7 +139,7 @@ def test_an_injected_release_is_not_explained_as_if_it_protected_anybody():
 def test_choices_from_data_and_their_exception_are_spoken_of():
     chosen = certificate(universe_size=None, delta="1e-6", height="auto")
     explanation = explain(chosen)
-    assert "δ (delta) for each unit, here 1/1000000" in text_of(explanation)
+    assert "δ (delta) for each unit, here 1e-6" in text_of(explanation)
     choices = passage(explanation, "The public choices")
     assert plain_words.FROM_DATA in choices.paragraphs
     assert len(choices.items) == len(chosen.accounting.choices) == 2

@@ -116,6 +116,8 @@ class _Line:
 
 
 def _asked_line() -> _Line:
+    from pathveil.times.time_grid import TimeGrid, check_time_zone
+
     path, encoding, source = _asked_file()
     line = _Line(str(path))
     if encoding is not None:
@@ -133,8 +135,11 @@ def _asked_line() -> _Line:
     purpose = _asked_choice("What is the release for?", _PURPOSES, "everything")
     line.given["--for"] = purpose
     if purpose == "hours":
-        line.given |= {"--time-column": order, "--time-grid": _asked("Which slots of time?", "1h")}
-        line.given["--time-zone"] = _asked("In which time zone (such as America/Montreal)?", "UTC")
+        line.given["--time-column"] = order
+        line.given["--time-grid"] = _asked_valid("Which slots of time?", "1h", TimeGrid.parse)
+        line.given["--time-zone"] = _asked_valid(
+            "In which time zone (such as America/Montreal)?", "UTC", check_time_zone
+        )
     else:
         line.given["--order-column"] = order
     line.given["--epsilon"] = _asked_valid(
@@ -155,6 +160,7 @@ def _asked_file() -> tuple[Path, str | None, "Source"]:
     from pathveil.raw.sources.csv_file import CsvFile
     from pathveil.raw.sources.databases.addresses import file_of
     from pathveil.raw.sources.opening import open_source
+    from pathveil.raw.sources.text_file import check_encoding
 
     def check(text: str) -> None:
         if file_of(text) is None:
@@ -173,8 +179,13 @@ def _asked_file() -> tuple[Path, str | None, "Source"]:
     proposed = proposed_encoding(path)
     if proposed == "windows-1252":
         _say("Its text is not UTF-8. Windows and Excel mostly write windows-1252.")
-    encoding = _asked("In which encoding is it?", proposed)
-    return path, None if encoding == "utf-8" else encoding, open_source(path, encoding=encoding)
+    opened: list[Source] = []
+    encoding = _asked_valid(
+        "In which encoding is it?",
+        proposed,
+        lambda text: opened.append(open_source(path, encoding=check_encoding(text))),
+    )
+    return path, None if encoding == "utf-8" else encoding, opened[-1]
 
 
 def _asked_universe(line: _Line) -> "Universe":

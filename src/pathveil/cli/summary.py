@@ -1,5 +1,6 @@
 """What was published, as a short table or JSON. Derives from the release alone."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,13 +8,16 @@ if TYPE_CHECKING:
     from pathveil.analysis.patterns import Pattern
     from pathveil.core.parameters import Parameters
     from pathveil.release.release import Release
+    from pathveil.times.protected_units import Protect
 
 SHOWN_STOPS, SHOWN_JOURNEYS = 3, 5
+EXACT = ("epsilon", "delta", "rho")
 
 WORDS = {
     "epsilon": "epsilon",
     "delta": "delta",
     "rho": "rho",
+    "protect": "protected as one",
     "method": "method",
     "universe_size": "locations in the universe",
     "zones": "zones",
@@ -41,11 +45,14 @@ def print_summary(release: "Release", directory: Path, *, json: bool) -> None:
         stdout_console,
         warn_if_injected,
     )
+    from pathveil.core.told_numbers import told
 
     facts = _facts(release)
     if json:
         print_json({**facts, "bundle": str(directory)})
         return
+    facts |= {key: told(Fraction(str(facts[key]))) for key in EXACT if facts[key] is not None}
+    facts["protect"] = _unless_a_person(release.certificate.protect)
     known = {WORDS[key]: value for key, value in facts.items() if value is not None}
     print_table("What was published", ["", ""], [*known.items()], numbers={1})
     _print_largest(release)
@@ -63,6 +70,8 @@ def _print_largest(release: "Release") -> None:
 
     stops, (found, of) = busiest(release), journeys(release)
     _print_patterns(release, "Busiest locations", stops)
+    if not stops and len(release):
+        print_note("None of the busiest locations can be told from noise, so none is shown.")
     _print_patterns(release, "Most frequent journeys between different locations", found)
     if of and not found:
         print_note(
@@ -121,6 +130,7 @@ def _facts(release: "Release") -> dict[str, object]:
         "epsilon": str(parameters.budget),
         "delta": str(parameters.delta) if parameters.delta else None,
         "rho": release.certificate.privacy_loss.privacy_parameters.rho,
+        "protect": release.certificate.protect,
         "method": parameters.method,
         "universe_size": parameters.universe_size,
         "zones": len(parameters.taxonomy) if parameters.taxonomy else None,
@@ -136,6 +146,13 @@ def _facts(release: "Release") -> dict[str, object]:
         "deepest_level": tree.depth,
         "status": release.certificate.status,
     }
+
+
+def _unless_a_person(protect: "Protect") -> str | None:
+    """Whose ε it is, where it is not that of a person, for which everybody takes it."""
+    from pathveil.times.protected_units import PERSON, UNITS
+
+    return None if protect == PERSON else UNITS[protect].one
 
 
 def _accuracy(parameters: "Parameters") -> dict[str, object]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,10 +20,11 @@ from pathveil.cli.console import (
 from pathveil.cli.options.reading import tell_reading
 from pathveil.cli.summary import print_summary
 from pathveil.core.parameters import Parameters
+from pathveil.core.told_numbers import told
 from pathveil.errors import PathveilError, ReleaseError
 from pathveil.folders import Reserved
 from pathveil.gate.grow_tree import Progress
-from pathveil.ledger.charges import Account, Charge, Resumption
+from pathveil.ledger.charges import Account, Charge, Resumption, SeriesAccount
 from pathveil.progress_reports import reported_to
 from pathveil.publishing import Watch
 from pathveil.raw.engines.request import Request
@@ -80,7 +82,7 @@ class Terminal(Watch):
             _say(f"Resuming on entry {account.number} of the ledger: nothing is charged.")
         else:
             _say(
-                f"Charging ε = {parameters.budget} to {account.name!r}. If not a word follows, see "
+                f"{_charging(account, parameters)}. If not a word follows, see "
                 f"`pathveil ledger history {account.name}`."
             )
         stopping.check()
@@ -190,22 +192,32 @@ class _Share:
             self._tell(so_far, "synthesis" if self._counting < 1 else "")
 
 
+def _charging(account: Account, parameters: Parameters) -> str:
+    """What is charged; a release of a series takes a part of what was charged already."""
+    if isinstance(account, SeriesAccount):
+        rho = parameters.whole_rho
+        part = f"ε = {parameters.budget}" if rho is None else f"ρ = {told(rho)}"
+        return f"Taking {part} of series {account.series!r}, which {account.name!r} was charged for"
+    return f"Charging ε = {told(parameters.budget.epsilon)} to {account.name!r}"
+
+
 def _tell_balance(charge: Charge) -> None:
     account, now = charge.account, charge.account.ledger.now()
     if charge.share is not None:
         series = account.ledger.standing().books.one_series(charge.share.series)
-        taken = charge.share.rho or str(charge.budget)
+        taken = told(Fraction(charge.share.rho or charge.budget.epsilon))
         _say(
             f"Release {charge.share.release} of {series.plan.releases} of series "
             f"{series.plan.series!r}, {charge.share.period}, took {series.unit} = {taken}, entry "
-            f"{charge.entry.number}; {series.left} of {series.total} remains."
+            f"{charge.entry.number}; {told(series.left)} of {told(series.total)} remains."
         )
         return
     dataset = account.ledger.standing().books.dataset(account.name)
     how = "Was charged before:" if isinstance(account, Resumption) else "Charged"
+    left = told(dataset.remaining(now, account.population))
     _say(
-        f"{how} ε = {charge.budget} to {account.name!r}, entry {charge.entry.number}; "
-        f"{dataset.remaining(now, account.population)} of {dataset.limit} remains."
+        f"{how} ε = {told(charge.budget.epsilon)} to {account.name!r}, entry "
+        f"{charge.entry.number}; {left} of {told(dataset.limit)} remains."
     )
     warn_if_nearly_spent(dataset, now)
 

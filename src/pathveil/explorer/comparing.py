@@ -9,7 +9,7 @@ from pathveil.explorer.answers import Answer, Location, Record, Table
 from pathveil.explorer.asking import Asked
 from pathveil.explorer.counting import Counted, count
 from pathveil.explorer.indexed_release import MOST_ROWS, IndexedRelease, single_intervals
-from pathveil.release.differences import EACH_LEVEL, JOINT_LEVEL, extremes
+from pathveil.release.differences import EACH_LEVEL, JOINT_LEVEL, counted_otherwise, extremes
 
 LOW_DIFFERENCE = Field(description="The least the true difference may be; null: no interval.")
 HIGH_DIFFERENCE = Field(description="The most it may be; null likewise.")
@@ -30,6 +30,9 @@ class VisitsCompared(Table):
 
     rows: list[VisitsOfTwo]
     names: list[str] = Field(description="The names of the two releases.")
+    counted_otherwise: str | None = Field(
+        description="That the two count other trips, in words; null: they do not."
+    )
 
 
 class LengthOfTwo(Record):
@@ -103,7 +106,11 @@ def compared_visits(one: IndexedRelease, other: IndexedRelease, asked: Asked) ->
                 high=high,
             )
         )
-    return VisitsCompared(rows=rows, names=[one.name, other.name])
+    return VisitsCompared(
+        rows=rows,
+        names=[one.name, other.name],
+        counted_otherwise=counted_otherwise(one.release, other.release),
+    )
 
 
 def compared_lengths(one: IndexedRelease, other: IndexedRelease, _asked: Asked) -> LengthsCompared:

@@ -25,7 +25,9 @@ class Overview(Answer):
     delta: str = Field(description="δ, exact; 0 for pure ε.")
     flavor: str = Field(description="The definition of differential privacy.")
     method: str = Field(description="calibrated, full or basic.")
-    height: int = Field(description="How many locations of a trajectory were looked at.")
+    height: int | None = Field(
+        description="How many locations of a trajectory were looked at; null: each table has a cap."
+    )
     most_per_unit: int = Field(description="Trajectories of a unit that were used, at most.")
     universe_origin: str = Field(description="How the universe was made.")
     universe_size: int = Field(description="Locations of the universe, zones included.")
@@ -59,7 +61,7 @@ def overview(indexed: IndexedRelease, _asked: Asked, other: str | None) -> Overv
         delta=certificate.privacy_loss.privacy_parameters.delta,
         flavor=certificate.dp_flavor.name,
         method=choices.method,
-        height=choices.height,
+        height=None if release.parameters.how.has_tables else choices.height,
         most_per_unit=choices.max_trajectories_per_unit,
         universe_origin=choices.universe_origin,
         universe_size=len(release.universe),

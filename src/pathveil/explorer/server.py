@@ -14,7 +14,6 @@ from pathveil.explorer.routes import Releases
 from pathveil.explorer.web import application
 
 ADDRESS = "127.0.0.1"
-USUAL_PORT = 8321
 
 
 def listen(port: int) -> socket.socket:

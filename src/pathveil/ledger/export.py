@@ -82,27 +82,6 @@ def _row(item: Any) -> Row:
 # Bundle ↔ certificate ↔ ledger: does the ledger hold the charge that a certificate names?
 
 
-def check_record(
-    chain: Chain,
-    record: LedgerRecord | None,
-    epsilon: Fraction,
-    certificate_sha256: str,
-    delta: Fraction = NO_DELTA,
-    protect: Protect = PERSON,
-) -> bool:
-    """Check what a bundle's certificate says about its charge against the ledger.
-
-    The arguments and what is refused: see `recorded`.
-
-    Returns:
-        Whether the ledger also records that this very certificate was published. False: the run
-        was stopped after the bundle was written and before that was recorded; it is paid for all
-        the same.
-    """
-    payment = recorded(chain, record, epsilon, certificate_sha256, delta, protect)
-    return bool(payment.certificates)
-
-
 def recorded(
     chain: Chain,
     record: LedgerRecord | None,

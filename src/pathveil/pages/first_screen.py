@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from pathveil.core.error_table import NOISE, Estimate
+from pathveil.core.told_numbers import told
 from pathveil.pages.listings import Location, isolated
 from pathveil.promise.certificate import Certificate
 from pathveil.promise.odds import odds_against_one
+from pathveil.times.protected_units import PERSON, UNITS, Protect
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,14 @@ def first_screen(
             _what(certificate, trajectories),
             _busiest(visited, moves),
             _noisy(visited),
-            _promised(loss.epsilon, loss.delta),
+            _promised(loss.epsilon, loss.delta, certificate.protect),
         ),
         figures=(
             ("Trajectories", f"{trajectories:,}", _range(total)),
             (
                 "Privacy budget",
-                f"ε = {loss.epsilon}",
-                "" if loss.delta == "0" else f"δ = {loss.delta}",
+                f"ε = {told(Fraction(loss.epsilon))}",
+                _beside(loss.delta, certificate.protect),
             ),
             _third(certificate, visited),
         ),
@@ -104,12 +106,18 @@ def _called(location: Location) -> str:
     return isolated(location.name or location.label)
 
 
-def _promised(epsilon: str, delta: str) -> str:
+def _beside(delta: str, protect: Protect) -> str:
+    """What must stand beside an ε: δ, and whose it is if it is not that of a person."""
+    whose = () if protect == PERSON else (f"for {UNITS[protect].one}",)
+    return "; ".join((*(() if delta == "0" else (f"δ = {told(Fraction(delta))}",)), *whose))
+
+
+def _promised(epsilon: str, delta: str, protect: Protect) -> str:
     factor = odds_against_one(Fraction(epsilon))
-    exception = "" if delta == "0" else f", except with probability δ = {delta}"
+    exception = "" if delta == "0" else f", except with probability δ = {told(Fraction(delta))}"
     return (
         f"Whatever anybody sees here is at most {factor:,f} times as probable with the data of "
-        f"one unit (a person, a card) as without it{exception}."
+        f"one unit ({UNITS[protect].such_as}) as without it{exception}."
     )
 
 

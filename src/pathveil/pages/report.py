@@ -65,7 +65,11 @@ _LETTERS, _HEADINGS = 24, 12  # of the heat map: left of a row, and above the co
 
 
 def render_report(
-    release: Released, certificate: Certificate, earlier: tuple[str, Released] | None = None
+    release: Released,
+    certificate: Certificate,
+    earlier: tuple[str, Released] | None = None,
+    *,
+    otherwise: str | None = None,
 ) -> str:
     """The page, self-contained: no scripts, no network, labels escaped.
 
@@ -74,6 +78,7 @@ def render_report(
         certificate: its certificate.
         earlier: what an earlier release is called, and itself: what has changed since is told. The
             page of a bundle has no such section: it tells of the bundle alone.
+        otherwise: that the two count other trips, in words.
     """
     paths, choices = release.paths(), certificate.implementation
     trajectories = int(paths.weights.sum())
@@ -111,6 +116,7 @@ def render_report(
         moves_noise=noise_words(count for *_, count in listed_moves),
         changes=None if earlier is None else changes(release, earlier[1]),
         earlier=None if earlier is None else earlier[0],
+        otherwise=otherwise,
         first=first_screen(
             certificate, trajectories, errors.total if errors else None, most_visited, listed_moves
         ),

@@ -6,10 +6,13 @@ up; and the page can't tell the certificate's hash, for the certificate holds th
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 
 from pathveil.core.about import About
 from pathveil.core.methods import method_words
+from pathveil.core.told_numbers import told
 from pathveil.promise.certificate import PRIVATE, Certificate
+from pathveil.times.protected_units import PERSON, UNITS
 
 PAPER = (
     "Chen, R., Fung, B. C. M., & Desai, B. C. Differentially private trajectory data publication."
@@ -82,10 +85,11 @@ def _title(certificate: Certificate, about: About) -> str:
 
 
 def loss_words(certificate: Certificate) -> str:
-    """ε, and δ if it is not 0."""
+    """ε, and δ if it is not 0; and whose they are, if not a person's."""
     parameters = certificate.privacy_loss.privacy_parameters
-    delta = "" if parameters.delta == "0" else f", δ = {parameters.delta}"
-    return f"ε = {parameters.epsilon}{delta}"
+    delta = "" if parameters.delta == "0" else f", δ = {told(Fraction(parameters.delta))}"
+    whose = "" if certificate.protect == PERSON else f" for {UNITS[certificate.protect].one}"
+    return f"ε = {told(Fraction(parameters.epsilon))}{delta}{whose}"
 
 
 def _braced(text: str) -> str:

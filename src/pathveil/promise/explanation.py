@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from pathveil.core.methods import Method
 from pathveil.core.noise import Gaussian
+from pathveil.core.told_numbers import decimal, told, with_decimal
 from pathveil.promise import plain_words as words
 from pathveil.promise.accounting import BudgetLine, NoisyChoice
 from pathveil.promise.certificate import PRIVATE, Certificate, Implementation, SeriesRecord
@@ -20,10 +21,7 @@ from pathveil.promise.stability import Promise, in_terms_of, trip_promises
 from pathveil.statistics.all_statistics import STATISTICS, TIME_STATISTICS
 from pathveil.statistics.measurement_plan import PARTS
 from pathveil.times.protected_units import PERSON, UNITS, Protect
-from pathveil.times.trip_rules import kept_by
-
-DIGITS = 4
-
+from pathveil.times.trip_rules import is_one_each, kept_by
 
 # Numbers of the explanation: exact fractions as short text, the same on every machine.
 
@@ -35,22 +33,10 @@ def percent(share: Fraction) -> str:
 
 def number(value: Fraction) -> str:
     """Exact, with a decimal beside a fraction that has none as short."""
-    return str(value) if value.denominator == 1 else f"{value} (about {decimal(value)})"
-
-
-def decimal(value: Fraction) -> str:
-    """Four significant digits, rounded exactly: the same text on every machine."""
-    if value <= 0:  # it has no first digit
-        return str(round(value))
-    before_point = len(str(int(value))) if value >= 1 else 0
-    digits = max(0, DIGITS - before_point)
-    if not before_point:
-        while value * 10**digits < 10 ** (DIGITS - 1):
-            digits += 1
-    text = f"{round(value * 10**digits):0{digits + 1}}"
-    if not digits:
-        return f"{int(text):,}"
-    return f"{text[:-digits]}.{text[-digits:]}".rstrip("0").rstrip(".")
+    if value.denominator == 1:
+        return str(value)
+    exact = told(value)
+    return with_decimal(value) if exact == str(value) else exact
 
 
 def count(amount: int, one: str, many: str) -> str:
@@ -171,7 +157,7 @@ def explain(certificate: Certificate) -> Explanation:
             Passage(
                 "The words used here",
                 (),
-                items=(*words.WORDS, *((words.RHO_IN_WORDS,) if certificate.rho else ())),
+                items=tuple(_words(certificate)),
             ),
         ),
     )
@@ -180,20 +166,30 @@ def explain(certificate: Certificate) -> Explanation:
 def _promise(certificate: Certificate, epsilon: Fraction) -> Passage:
     delta = Fraction(certificate.privacy_loss.privacy_parameters.delta)
     stamp = () if certificate.status == PRIVATE else (words.NOT_PRIVATE,)
+    such_as = UNITS[certificate.protect].such_as
     return Passage(
         "The promise in short",
         (
             *stamp,
             (
-                f"{words.PROMISE} Here ε is {number(epsilon)}, so nothing that anybody could see "
-                f"in the release is more than e^ε = {odds_against_one(epsilon):,f} times as "
-                "probable with one unit's data as without it, or without as with"
+                f"{words.PROMISE.format(such_as=such_as)} Here ε is {number(epsilon)}, so nothing "
+                "that anybody could see in the release is more than "
+                f"e^ε = {odds_against_one(epsilon):,f} times as probable with one unit's data as "
+                "without it, or without as with"
                 f"{words.PLUS_DELTA if certificate.rho else '.'}"
             ),
             words.HOLDS_AGAINST,
             _exception(certificate, delta),
         ),
     )
+
+
+def _words(certificate: Certificate) -> Iterator[str]:
+    """What the technical words mean."""
+    such_as = UNITS[certificate.protect].such_as
+    yield from (word.format(such_as=such_as) for word in words.WORDS)
+    if certificate.rho:
+        yield words.RHO_IN_WORDS
 
 
 def _exception(certificate: Certificate, delta: Fraction) -> str:
@@ -460,7 +456,8 @@ def _utility(certificate: Certificate) -> Passage:
     method = certificate.implementation.method
     made = words.MADE_CALIBRATED if Method.named(method).has_tables else words.MADE_TREE
     most = certificate.implementation.max_trajectories_per_unit
-    counted = counted_words(most, certificate.protect, certificate.expansion)
+    one_each = is_one_each(certificate.implementation.trajectory_rules)
+    counted = counted_words(most, certificate.protect, certificate.expansion, one_each=one_each)
     rules = _rules(certificate)
     return Passage("What it costs: accuracy", (made, counted, *rules, words.ACCURACY))
 

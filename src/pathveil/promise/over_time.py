@@ -55,14 +55,19 @@ class Year:
         )
 
 
-def counted_words(most: int, protect: Protect, expansion: Fraction | None) -> str:
+def counted_words(
+    most: int, protect: Protect, expansion: Fraction | None, *, one_each: bool
+) -> str:
     """Of which trips the counts of a release are, and how they are read as counts of all trips.
 
     Args:
         most: c.
         protect: who is protected as one.
         expansion: how many trips there are for each that is used, by noisy counts; None: not known.
+        one_each: whether all visits of a unit are one trajectory.
     """
+    if one_each:
+        return "Counts are of units: all visits of a unit are one trajectory."
     if protect == TRIP:
         return "Counts are of all trips."
     of = f"Counts are of at most {most} trip{'' if most == 1 else 's'} of each unit"

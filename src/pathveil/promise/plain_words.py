@@ -8,9 +8,9 @@ NOT_PRIVATE = (
     "repeat. Nothing below holds for it. It is for tests only and must never be published."
 )
 PROMISE = (
-    "The release is made so that it comes out nearly the same whether or not any one unit (a "
-    "person, a card) is in the data; so it can tell only little about that unit. How little is "
-    "set by one number, ε (epsilon): the smaller ε, the stronger the promise."
+    "The release is made so that it comes out nearly the same whether or not any one unit "
+    "({such_as}) is in the data; so it can tell only little about that unit. How little is set by "
+    "one number, ε (epsilon): the smaller ε, the stronger the promise."
 )
 HOLDS_AGAINST = (
     "This holds whatever else somebody knows or will know, however much they compute, and "
@@ -284,7 +284,7 @@ ALSO_OUTSIDE = (
     ),
 )
 WORDS = (
-    "Unit: whoever is protected as one, a person or a card; one value of the unit column.",
+    "Unit: whoever or whatever is protected as one; here {such_as}.",
     "Trajectory: one ordered list of locations that a unit visited, such as a day or a week.",
     "Universe: the list of all locations that can occur in a release.",
     "Height: how many locations of a trajectory are looked at, and how many levels the tree has.",

@@ -19,9 +19,9 @@ from pathveil.raw.sources.notation import Writing
 from pathveil.raw.sources.raw_rows import RawRows, Source
 from pathveil.raw.sources.text_file import DEFAULT_ENCODING, check_encoding
 from pathveil.raw.sources.time_formats import ISO, TimeFormat
-from pathveil.times.protected_units import PERSON, TRIP
+from pathveil.times.protected_units import PERSON, TRIP, Protect, check_protect, period_of
 from pathveil.times.time_grid import TimeGrid
-from pathveil.times.trip_rules import TripRules
+from pathveil.times.trip_rules import TripRules, is_one_each
 from pathveil.universe.universe import Universe
 
 if TYPE_CHECKING:
@@ -160,6 +160,14 @@ class Reading:
         return self.split != "none"
 
     @property
+    def has_one_each(self) -> bool:
+        """Whether no time cuts a unit's visits into several trajectories: only ids could.
+
+        What is cut by the day, if a day is a unit, is not cut within a unit.
+        """
+        return self.split in ("none", "whole", period_of(check_protect(self.protect)))
+
+    @property
     def columns(self) -> dict[str, str | None]:
         """The column that is named for each role. That of times orders the visits too."""
         return {
@@ -254,16 +262,41 @@ class ReadingPlan:
             ParameterError: if a column is unknown or ambiguous, or no unit column is given.
         """
         columns = replace(_choose(source, universe, reading), written=reading.written)
+        is_list = columns.location is not None and source.is_list(columns.location)
+        one_each = not is_list and columns.trajectory is None and reading.has_one_each
+        rules = reading.rules(by_point=columns.latitude is not None)
         return cls(
             columns=columns,
-            is_list=columns.location is not None and source.is_list(columns.location),
+            is_list=is_list,
             universe=universe,
-            rules=reading.rules(by_point=columns.latitude is not None),
+            rules=replace(rules, one_each=one_each),
             time_grid=reading.time_grid,
             max_trajectories_per_unit=most_trajectories(reading.max_trajectories_per_unit),
             seed=reading.keep_seed,
             trips_are_open=reading.max_trajectories_per_unit == AUTO,
         )
+
+
+def check_worth(rules: Sequence[str], most: int, protect: Protect) -> None:
+    """Refuse to publish what adds noise, or costs ε, for nothing.
+
+    Args:
+        rules: by which rows become trajectories, as the certificate tells them.
+        most: c.
+        protect: who is protected as one.
+
+    Raises:
+        ParameterError: if several trajectories of a unit are meant, and nothing tells them apart.
+    """
+    if not is_one_each(rules) or (most == 1 and protect != TRIP):
+        return
+    vain = "" if protect == TRIP else ", and a bound of more would only add noise, or cost ε"
+    instead = "protect a person" if protect == TRIP else "leave the bound at 1"
+    raise ParameterError(
+        f"Nothing tells the trajectories of a unit apart, so all its visits are one{vain}. Name "
+        "the column that tells them apart (trajectory=… or --trajectory-column), split them by "
+        f"time (split=… or --split day), or {instead}."
+    )
 
 
 def check_universe(universe: object) -> None:

@@ -175,6 +175,8 @@ def certificate_sha256(directory: Path) -> str:
 def read_certificate(directory: Path) -> Certificate:
     """The certificate of a bundle, validated against its schema."""
     path = directory / CERTIFICATE_FILE
+    if directory.is_file():
+        raise ReleaseError(f"{directory} is a file; a release is a folder.")
     try:
         content = read_plain(path)
         read_json(content)

@@ -16,6 +16,7 @@ from pathveil.analysis.flows import visits
 from pathveil.analysis.timed_queries import Step
 from pathveil.core.error_table import ANY, Estimate, as_estimate
 from pathveil.errors import QueryError
+from pathveil.times.trip_rules import are_cut_alike
 
 if TYPE_CHECKING:
     from pathveil.release.release import Release
@@ -167,8 +168,13 @@ def _visitors(release: "Release") -> dict[str, Estimate]:
 
 
 def counted_otherwise(first: "Release", second: "Release") -> str | None:
-    """That the two count other numbers of trips, in words; None if they do not."""
+    """That the two count other trips, or other numbers of them, in words; None if they do not."""
     bounds = [one.parameters.max_trajectories_per_unit for one in (first, second)]
+    if not are_cut_alike(first.rules, second.rules):
+        return (
+            "The two count other things: their trajectories were made by other rules, which "
+            "`pathveil explain` tells. Differences may come from that alone."
+        )
     if bounds[0] == bounds[1]:
         return None
     return (

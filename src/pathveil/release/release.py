@@ -43,6 +43,7 @@ from pathveil.release.views import TimeView, WithZones, ZoneView, one_granularit
 from pathveil.times.protected_units import TRIP, protected_by
 from pathveil.times.time_grid import TimeGrid
 from pathveil.times.time_windows import slots_between, slots_in
+from pathveil.times.trip_rules import is_one_each
 from pathveil.universe.background import Background
 from pathveil.universe.universe import Universe
 
@@ -158,7 +159,10 @@ class Release:
         """Of which trips the counts are, in words."""
         chosen = self.parameters
         return counted_words(
-            chosen.max_trajectories_per_unit, protected_by(self.rules), chosen.expansion
+            chosen.max_trajectories_per_unit,
+            protected_by(self.rules),
+            chosen.expansion,
+            one_each=is_one_each(self.rules),
         )
 
     def of_all_trips(self, count: int) -> int | None:

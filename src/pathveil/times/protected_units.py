@@ -28,6 +28,7 @@ class ProtectedUnit:
     Attributes:
         name: as it is asked for.
         one: such a unit.
+        such_as: the same as an example of a unit: who it may be.
         on_certificate: the same, with what it means in the data.
         rule: the beginning of the rule that tells it; empty for a person, as it always was.
         a_year: how many of them a person has who is there for a year, about.
@@ -36,6 +37,7 @@ class ProtectedUnit:
 
     name: Protect
     one: str
+    such_as: str
     on_certificate: str
     rule: str
     a_year: int
@@ -48,6 +50,7 @@ UNITS: Final[dict[Protect, ProtectedUnit]] = {
         ProtectedUnit(
             "person",
             "a person",
+            "a person, a card",
             "one unit (a person, a card: one value of the unit column)",
             "",
             1,
@@ -56,6 +59,7 @@ UNITS: Final[dict[Protect, ProtectedUnit]] = {
         ProtectedUnit(
             "person-week",
             "a week of a person",
+            "one week of one person",
             "one week of one person (all rows of one value of the unit column in one week)",
             "a unit is one week of a person, Monday to Sunday",
             52,
@@ -64,6 +68,7 @@ UNITS: Final[dict[Protect, ProtectedUnit]] = {
         ProtectedUnit(
             "person-day",
             "a day of a person",
+            "one day of one person",
             "one day of one person (all rows of one value of the unit column on one day)",
             "a unit is one day of a person",
             365,
@@ -72,6 +77,7 @@ UNITS: Final[dict[Protect, ProtectedUnit]] = {
         ProtectedUnit(
             "trip",
             "a trip",
+            "one trip, whoever made it",
             "one trip (one trajectory, whoever made it)",
             "a unit is one trip",
             500,

@@ -22,6 +22,8 @@ _KEPT: dict[Keep, str] = {
     "sample": "of a unit with more trajectories than are used, a random sample is used",
 }
 
+_ONE_EACH = "all visits of a unit are one trajectory"
+
 _GAP = re.compile(r"gap:([1-9]\d{0,5}) ?(s|min|h|d)")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
 
@@ -81,6 +83,7 @@ class TripRules:
         exact_units: whether units are told apart by every byte of their ids; else forms such as
             ``7`` and ``07`` are one unit (`pathveil.raw.sources.unit_text`).
         protect: who is protected as one (`pathveil.times.protected_units`).
+        one_each: whether nothing tells a unit's trajectories apart, so that it has one.
     """
 
     split: Split = Split()
@@ -90,6 +93,7 @@ class TripRules:
     keep: Keep = "first"
     exact_units: bool = False
     protect: Protect = PERSON
+    one_each: bool = False
 
     @classmethod
     def choose(
@@ -154,16 +158,18 @@ class TripRules:
                 f"pause of more than {self.split.written.removeprefix('gap:')}"
             )
         elif self.split.kind == "whole":
-            said.append("all visits of a unit are one trajectory, in the order of time")
+            said.append(f"{_ONE_EACH}, in the order of time")
         elif self.split.kind != "none":
             said.append(
                 f"a unit's visits are split into trajectories by the {self.split.kind}"
                 f"{' (Monday to Sunday)' if self.split.kind == 'week' else ''} in the time zone "
                 f"{self.time_zone}"
             )
+        if self.one_each and self.split.kind != "whole":
+            said.append(_ONE_EACH)
         if self.collapse_repeats:
             said.append("consecutive visits of a trajectory to one location count as one")
-        if self.split.kind != "whole" and self.protect != TRIP:  # then a unit has one
+        if not self.one_each and self.split.kind != "whole" and self.protect != TRIP:
             said.append(_KEPT[self.keep])
         if self.exact_units:
             said.append("units are told apart by every character of their ids as they are written")
@@ -174,6 +180,25 @@ def kept_by(rules: Iterable[str]) -> Keep | None:
     """Which trajectories of a unit are used, by rules that the certificate tells; None: unsaid."""
     said = set(rules)
     return next((keep for keep, words in _KEPT.items() if words in said), None)
+
+
+def is_one_each(rules: Iterable[str]) -> bool:
+    """Whether all visits of a unit are one trajectory, by rules that the certificate tells."""
+    return any(rule.startswith(_ONE_EACH) for rule in rules)
+
+
+def are_cut_alike(first: Iterable[str], second: Iterable[str]) -> bool:
+    """Whether two releases count the same kind of thing, by the rules that their certificates tell.
+
+    Which trajectories of a unit are used is left out, and that a unit has one: older ones leave it
+    unsaid.
+    """
+    unsaid = set(_KEPT.values())
+    one, other = (
+        {rule for rule in rules if rule not in unsaid and not rule.startswith(_ONE_EACH)}
+        for rules in (first, second)
+    )
+    return one == other
 
 
 def _check_together(protect: Protect, split: Split) -> None:

@@ -8,6 +8,8 @@ import typer
 from pathveil.cli.options import reading, shared, trips
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pathveil.release.release import Release
     from pathveil.trials.evaluation.coverage import Held
     from pathveil.trials.evaluation.measures import Evaluation
@@ -87,6 +89,7 @@ def evaluate(
     from fractions import Fraction
 
     from pathveil.cli.console import open_release, progress
+    from pathveil.errors import InputError
     from pathveil.raw.database import MOST_PER_UNIT
     from pathveil.raw.sources.databases.addresses import check_request
     from pathveil.trials.evaluation.charts import altair
@@ -104,12 +107,19 @@ def evaluate(
     trips.check_column(options.time_column, release)
     database = reading.read_for_curator(
         source,
-        trips.same_universe(universe, release.locations),
+        trips.same_universe(universe, release),
         options.reading(
             release.time_grid,
             MOST_PER_UNIT if all_trips else release.parameters.max_trajectories_per_unit,
         ),
     )
+    origin = release.certificate.implementation.universe_origin
+    if not len(database) and universe is None and origin.startswith(("gtfs-", "h3:")):
+        raise InputError(
+            "No row of the raw data is at a location of the release. If it has points, or ids that "
+            f"stand for stations, give the universe as it was given: --universe {origin}"
+        )
+    _warn_of_other_rules(database.rules, release.rules)
     raw, released = at_one_level(database, release)
     if all_trips:
         released = Expanded(released, release.parameters.expansion or Fraction(1))
@@ -132,6 +142,24 @@ def evaluate(
         )
     page = write_internal(page, html)
     _print(evaluation, intervals, release, page, all_trips=all_trips, json=json)
+
+
+def _warn_of_other_rules(here: "Sequence[str]", released: "Sequence[str]") -> None:
+    """Say so if the raw rows were made into other trajectories: the figures would be of no use."""
+    from pathveil.cli.console import stderr_console
+    from pathveil.times.trip_rules import are_cut_alike
+
+    if are_cut_alike(here, released):
+        return
+    told, own = ("; ".join(rules) or "none" for rules in (released, here))
+    stderr_console().print(
+        "The raw rows were made into trajectories by other rules than those of the release, so "
+        "other things are compared: give the same --split, --protect, --time-zone and --repeats as "
+        f"for `pathveil publish`. The release's rules: {told}. Those here: {own}.",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def _print(

@@ -106,8 +106,10 @@ def _write(release: "Release", out: Path, earlier: "tuple[str, Release] | None" 
     from pathveil.errors import ReleaseError
     from pathveil.folders import write_atomically
     from pathveil.pages.report import render_report
+    from pathveil.release.differences import counted_otherwise
 
-    text = render_report(release, release.certificate, earlier)
+    otherwise = None if earlier is None else counted_otherwise(earlier[1], release)
+    text = render_report(release, release.certificate, earlier, otherwise=otherwise)
     try:
         write_atomically(out, text)
     except OSError as error:

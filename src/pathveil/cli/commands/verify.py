@@ -58,6 +58,7 @@ def verify(
                 "about": dict(release.about),
                 "epsilon": str(release.parameters.budget),
                 "delta": certificate.privacy_loss.privacy_parameters.delta,
+                "protect": certificate.protect,
                 "released_trajectories": len(release),
                 "ledger": charge,
                 "signature": signature_json(signed),

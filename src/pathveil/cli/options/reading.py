@@ -86,12 +86,14 @@ def read_for_curator(source: str, universe: "Universe", reading: "Reading") -> "
     """`read_trajectories` with a progress bar; the exact drop counts go to stderr only."""
     from pathveil.raw.reading import read
 
-    with tell_reading(timed=reading.time_grid is not None) as report:
+    with tell_reading(timed=reading.time_grid is not None, is_compared=True) as report:
         return read(source, universe, reading, report)
 
 
 @contextmanager
-def tell_reading(*, timed: bool, universe: "Universe | None" = None) -> "Iterator[Report]":
+def tell_reading(
+    *, timed: bool, universe: "Universe | None" = None, is_compared: bool = False
+) -> "Iterator[Report]":
     """A bar while the block reads; then the exact drop counts, on stderr only.
 
     They are said when the bar is gone, which would share its line with them.
@@ -99,6 +101,7 @@ def tell_reading(*, timed: bool, universe: "Universe | None" = None) -> "Iterato
     Args:
         timed: with a time grid.
         universe: the public locations, which unknown ones may be misspelled names of.
+        is_compared: with a release; nothing is published then.
     """
     from pathveil.cli.console import reported_progress, stderr_console
 
@@ -106,7 +109,7 @@ def tell_reading(*, timed: bool, universe: "Universe | None" = None) -> "Iterato
     with reported_progress("Reading"):
         yield reports.append
     for report in reports:
-        _tell(report, stderr_console(), timed=timed, universe=universe)
+        _tell(report, stderr_console(), timed=timed, universe=universe, is_compared=is_compared)
 
 
 def check_there(source: str) -> None:
@@ -142,7 +145,12 @@ def _where(columns: "Columns") -> str:
 
 
 def _tell(
-    report: "ReadingReport", console: "Console", *, timed: bool, universe: "Universe | None"
+    report: "ReadingReport",
+    console: "Console",
+    *,
+    timed: bool,
+    universe: "Universe | None",
+    is_compared: bool,
 ) -> None:
     columns = report.columns
     named = (("trajectory", columns.trajectory), ("order", columns.order))
@@ -159,7 +167,7 @@ def _tell(
         _print_findings(rows, console)
     else:
         _tell_dropped(report, console, timed=timed)
-    for advice in _advice(report):
+    for advice in _advice(report, is_compared=is_compared):
         console.print(advice, highlight=False, markup=False, soft_wrap=True)
 
 
@@ -267,7 +275,7 @@ def _moment(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def _advice(report: "ReadingReport") -> "Iterator[str]":
+def _advice(report: "ReadingReport", *, is_compared: bool) -> "Iterator[str]":
     """What to look at when much was dropped; as exact as the numbers, and for the same eyes."""
     if report.unreadable_orders:
         form = report.columns.written.time_format
@@ -288,12 +296,12 @@ def _advice(report: "ReadingReport") -> "Iterator[str]":
             "(capitals, leading zeros, an id and not a name)?"
         )
     if 0 < report.rows <= report.malformed_rows + outside:
-        is_rehearsal = report.findings is not None
-        yield "No visit is left: " + (
-            "a run would be charged for an empty release."
-            if is_rehearsal
-            else "the release is empty. --dry-run rehearses for nothing."
-        )
+        if is_compared:
+            yield "No visit is left."
+        elif report.findings is not None:
+            yield "No visit is left: a run would be charged for an empty release."
+        else:
+            yield "No visit is left: the release is empty. --dry-run says why, and costs nothing."
 
 
 def _advice_on_text(findings: "Findings") -> "Iterator[str]":

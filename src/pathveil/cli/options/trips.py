@@ -123,8 +123,10 @@ SameUniverse: TypeAlias = Annotated[
 ]
 
 
-def same_universe(where: str | None, released: "Universe") -> "Universe":
+def same_universe(where: str | None, release: "Release") -> "Universe":
     """The universe of a release, or the one it was made with, which knows cells and aliases.
+
+    A grid is told whole by its description, which stands on the certificate.
 
     Raises:
         ParameterError: if the one that is given is not that of the release.
@@ -133,6 +135,10 @@ def same_universe(where: str | None, released: "Universe") -> "Universe":
     from pathveil.errors import ParameterError
     from pathveil.universe.universe import Universe
 
+    released = release.locations
+    origin = release.certificate.implementation.universe_origin
+    if where is None and origin.startswith("grid:"):
+        where = origin
     if where in (None, DISCOVER):  # what was discovered is public now
         return released
     given = Universe.read(where)

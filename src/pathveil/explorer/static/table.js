@@ -50,7 +50,8 @@ export const withInterval = (count, low, high, mark) => el("span", { class: mark
 export function ruleWords(rows, rule, facts) {
   if (!facts.has_intervals || !rows.some((row) => row.mark)) return "";
   const dimmed = rows.filter(isNoise).length;
-  return el("p", { class: "quiet" }, `${number(dimmed)} of ${number(rows.length)} can't be told from noise${dimmed ? " and are dimmed" : ""}. Marks: ${rule}.`);
+  const left = dimmed ? `${number(dimmed)} of ${number(rows.length)} can't be told from noise and are dimmed. ` : "";
+  return el("p", { class: "quiet" }, `${left}Marks: ${rule}.`);
 }
 
 /** What may be wider than the screen; it can be reached and scrolled by keyboard. */

@@ -41,6 +41,7 @@ export async function compare(body, parameters, facts) {
   }
 
   const [seen, long] = await Promise.all([ask("/compare/visits", { limit: 1000 }), ask("/compare/lengths")]);
+  if (seen.counted_otherwise) body.prepend(el("p", {}, el("strong", {}, seen.counted_otherwise)));
   fill(visits, el("h2", {}, "Visits that differ most"), visitTable({ ...seen, rows: seen.rows.slice(0, 20) }, csv));
   if (facts.has_map) {
     facts.map ??= await ask("/map");

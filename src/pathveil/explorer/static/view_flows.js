@@ -64,7 +64,7 @@ export async function flows(body, parameters, facts) {
       ]);
       show(listed, of, zones);
       fill(pairs, of ? catchment(of, wanted, facts, () => pick(of.label)) : [el("h2", {}, "Largest flows"), pairTable(listed.rows.slice(0, 12), wanted, facts), ruleWords(listed.rows.slice(0, 12), listed.rule, facts)]);
-      fill(cells, el("h2", {}, "Origin and destination"), heat(matrix), downloads(csv("/flows/matrix", { kind: from, during, n: wanted.n })));
+      fill(cells, el("h2", {}, from === "steps" ? "From each location to the next" : "Origin and destination"), heat(matrix), downloads(csv("/flows/matrix", { kind: from, during, n: wanted.n })));
     } catch (error) {
       fill(cells, el("p", { class: "error" }, error.message));
     }

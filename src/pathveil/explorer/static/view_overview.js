@@ -40,8 +40,8 @@ function figures(facts) {
     ["Visits each, on average", number(facts.mean_length)],
     ["Locations", number(facts.universe_size)],
     ["of them visited", number(facts.visited)],
-    ["Height", number(facts.height)],
-  ];
+    facts.height === null ? null : ["Height", number(facts.height)],
+  ].filter(Boolean);
   return el("dl", { class: "figures" }, rows.map(([title, value]) => el("div", {}, el("dt", {}, title), el("dd", {}, value))));
 }
 

@@ -21,7 +21,7 @@ from pathveil.raw.engines.memory_counter import MemoryTables
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY, parse_memory
 from pathveil.raw.engines.protocol import TableCounter
 from pathveil.raw.reading import Report, read
-from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe
+from pathveil.raw.reading_plan import Reading, ReadingPlan, check_universe, check_worth
 from pathveil.raw.sources.databases.addresses import refuse_query
 from pathveil.raw.sources.lake_tables import Snapshot, refuse_snapshot
 from pathveil.raw.sources.opening import Opened, open_source, refuse_encoding
@@ -192,7 +192,9 @@ class Engine:
             opened: Source = SparkTable(source)
         else:
             opened = _open(source, reading)
-        opened.check(ReadingPlan.of(opened, universe, reading).columns)
+        plan = ReadingPlan.of(opened, universe, reading)
+        check_worth(plan.rules.sentences(), plan.max_trajectories_per_unit, plan.rules.protect)
+        opened.check(plan.columns)
         is_named = isinstance(source, str | os.PathLike) or is_spark_frame(source)
         return source if is_named else Opened(opened)
 

@@ -21,7 +21,7 @@ from pathveil.raw.engines.engine import AUTO, Engine, Trajectories, is_read
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY
 from pathveil.raw.observed import is_observed
 from pathveil.raw.reading import Report
-from pathveil.raw.reading_plan import Reading
+from pathveil.raw.reading_plan import Reading, check_worth
 from pathveil.times.protected_units import Protect, check_protect, protected_by
 from pathveil.universe.background import Background
 from pathveil.universe.universe import Universe
@@ -152,6 +152,8 @@ class Request:
         with self.engine.open(
             self.source, self.universe, height, self.reading, report, inspect=inspect
         ) as opened:
+            if self.reading is not None:
+                check_worth(opened.rules, asked.max_trajectories_per_unit, self.protect)
             yield opened
 
 

@@ -152,9 +152,11 @@ def choose_columns(
     if named["unit"] is None or (named["location"] is None and named["latitude"] is None):
         role = "unit" if named["unit"] is None else "location"
         why = " (whose privacy is protected)" if role == "unit" else ""
+        has_points = role == "location" and _detect_points(available, None, taken=explicit)
+        points = " Points are placed in the cells of a grid: or h3: universe." if has_points else ""
         raise ParameterError(
             f"A {role} column{why} is required and none was named or recognised; name it with "
-            f"{role}=… or --{role}-column. {_listing(available, showable=showable)}"
+            f"{role}=… or --{role}-column.{points} {_listing(available, showable=showable)}"
         )
     return Columns(
         unit=named["unit"],
