@@ -53,10 +53,10 @@ browser:
 	@command -v chromium >/dev/null 2>&1 || { echo "installing chromium"; apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null 2>&1 || echo "chromium can't be installed; the browser tests are skipped."
 
 test: setup browser lint
-	$(BIN)/pytest -n auto --dist loadgroup -m "not long"
+	$(BIN)/pytest -n auto -m "not long"
 
 test-all: setup browser lint spark
-	$(BIN)/pytest -n auto --dist loadgroup --noise real
+	$(BIN)/pytest -n auto --noise real
 
 bench: setup
 	$(BIN)/python bench/run.py

@@ -32,6 +32,13 @@ def pytest_configure(config):
     handle_signals()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from tests.schedule import ByFile
+
+    return ByFile(config, log)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef, request):
     # By a name of its own: which test needs a shared fixture first is the schedule's choice.
