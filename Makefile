@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # modules of ours: a second and more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup pin audit-deps demo test test-all lint bench docs browser fuzz proofs spark clean
+.PHONY: setup pin audit-deps demo test test-all lint kernels bench docs browser fuzz proofs spark clean
 
 setup: $(STAMP)
 
@@ -41,6 +41,10 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Beside the linters, which leave a core idle; what goes wrong here, a test will say.
+kernels: setup
+	-@$(BIN)/python tools/compile_kernels.py > /dev/null 2>&1
+
 # Spark is large: if it can't be installed, its tests are skipped with a reason.
 SPARK_STAMP := $(VENV)/.spark-installed
 
@@ -52,11 +56,13 @@ spark: setup
 browser:
 	@command -v chromium >/dev/null 2>&1 || { echo "installing chromium"; apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null 2>&1 || echo "chromium can't be installed; the browser tests are skipped."
 
-test: setup browser lint
-	$(BIN)/pytest -n auto --dist loadgroup -m "not long"
+test: setup browser
+	@$(MAKE) --no-print-directory --jobs 2 lint kernels
+	$(BIN)/pytest -n auto -m "not long"
 
-test-all: setup browser lint spark
-	$(BIN)/pytest -n auto --dist loadgroup --noise real
+test-all: setup browser spark
+	@$(MAKE) --no-print-directory --jobs 2 lint kernels
+	$(BIN)/pytest -n auto --noise real
 
 bench: setup
 	$(BIN)/python bench/run.py

@@ -73,7 +73,7 @@ def _run(kind: str, *, quick: bool) -> tuple[int, int, int]:
     places = ATTACKS[kind]
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "told.xml"
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadgroup"]
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "auto"]
         done = subprocess.run(
             [*command, *(["-m", "not long"] if quick else []), f"--junitxml={told}", *places],
             cwd=ROOT,

@@ -12,7 +12,6 @@ from tests.explorer import releases
 
 import pathveil as pv
 
-pytestmark = pytest.mark.xdist_group("browser")
 VIEWS = ("overview", "count", "patterns", "tree", "flows", "when", "compare")
 
 

@@ -12,8 +12,6 @@ from pathveil.trials.evaluation.coverage import held
 from pathveil.trials.evaluation.evaluation_page import evaluation_page
 from pathveil.trials.evaluation.measures import evaluate
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 ODD = [
     *("<b>bold</b>", "</title><script>document.title='taken'</script>", "=1+1"),
     *("محطة الملك", "תחנה מרכזית", "駅前広場", "x" * 300),

@@ -39,7 +39,7 @@ def with_marks(page, part):
     wishes = {name for step in part if not isinstance(step, Block) for name in step.names}
     marks = [pytest.mark.long] if wishes & LONG else []
     if "spark" in wishes:  # it warns of itself
-        marks += [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore")]
+        marks.append(pytest.mark.filterwarnings("ignore"))
     return pytest.param((page, part), marks=marks, id=f"{page}:{part[0].line}")
 
 

@@ -388,6 +388,19 @@ def test_importing_the_package_loads_nothing_heavy():
     assert done.stdout == "[]\n"
 
 
+def test_what_a_command_imported_is_no_garbage_to_look_for():
+    """Python would look through all of it, again and again: a third of a short command."""
+    code = """
+import atexit, gc, sys
+from pathveil import cli
+atexit.register(lambda: print(gc.get_freeze_count() > 10_000, gc.get_threshold()[0] > 10_000))
+sys.argv = ["pathveil", "--help"]
+cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "True True"
+
+
 def test_the_shell_completes_commands():
     settings = environment(
         Path.cwd(), _PATHVEIL_COMPLETE="complete_bash", COMP_WORDS="pathveil ver", COMP_CWORD="1"

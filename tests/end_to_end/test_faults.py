@@ -13,7 +13,6 @@ from bench.faults import chosen, spread, tried
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("gcc") is None, reason="the shim is compiled with gcc"),
-    pytest.mark.xdist_group("faults"),
 ]
 
 FEW = {"open": 8, "write": 8, "sync": 40, "rename": 2, "allocate": 10}

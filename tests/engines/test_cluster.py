@@ -10,7 +10,7 @@ import pytest
 from tests.engines.cluster import find_java
 from tests.engines.interrupted import wait_until
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.long
 
 MARK = "PATHVEIL_TEST_CLUSTER"
 RUNS = """

@@ -22,7 +22,6 @@ ENGINES = {"memory": in_memory, "duckdb": in_duckdb}
 DEEPEST = {in_memory: MAX_HEIGHT, in_duckdb: 60}  # a column per level; one scan for each
 ON_A_CLUSTER = [
     pytest.mark.long,
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # py4j's sockets
 ]

@@ -18,7 +18,7 @@ from tests.engines.interrupted import (
     write_taps,
 )
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.long
 
 TIMEOUT = 5  # seconds without a worker
 

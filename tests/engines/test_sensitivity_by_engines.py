@@ -148,7 +148,6 @@ def test_sums_that_come_too_late_are_refused():
 
 ON_A_CLUSTER = [
     pytest.mark.long,
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # py4j's sockets
 ]

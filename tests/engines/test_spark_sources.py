@@ -21,7 +21,6 @@ from pathveil.universe.universe import Universe
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # py4j's sockets
 ]

@@ -180,7 +180,6 @@ def test_duckdb_releases_the_stored_bits(name, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.xdist_group("spark")
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # py4j's sockets
 @pytest.mark.parametrize("name", STORED)

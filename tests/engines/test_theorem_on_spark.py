@@ -11,7 +11,6 @@ from tests.theorem.sources import Place
 
 pytestmark = [
     pytest.mark.long,
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # py4j's sockets
 ]

@@ -15,8 +15,6 @@ from tests.lakes.test_tables import (
     released_by_spark,
 )
 
-pytestmark = pytest.mark.xdist_group("object store")  # one server
-
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):

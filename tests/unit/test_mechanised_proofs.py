@@ -36,7 +36,6 @@ THEOREMS = [
 
 pytestmark = [
     pytest.mark.skipif(not shutil.which("coqc"), reason="coqc is not installed (Debian: coq)"),
-    pytest.mark.xdist_group("coq"),
 ]
 
 

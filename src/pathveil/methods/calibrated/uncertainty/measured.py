@@ -343,7 +343,7 @@ def _scaled_draws(
 
 
 def _scatter(rest: NDArray[np.float64], counted: NDArray[np.float64]) -> float:
-    """√2 of what the logarithm of rest over counted varies by, each cell by its share of the rest."""
+    """√2 of what the logarithm of rest over counted varies by, cells by their share of the rest."""
     some = rest > 0
     if not some.any():
         return 0.0
