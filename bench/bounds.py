@@ -51,7 +51,7 @@ def queries_by_visits(board: Scoreboard, cap: int) -> float:
     """The paper's queries, answered by a table of visits with all of ε; 0 for several locations."""
     database, queries = board.database, board.subset
     size = len(database.universe)
-    visited = Rows(database.offsets, database.codes, size).first_visits(cap)[0]
+    visited = Rows(database.offsets, database.codes, size).first_visits(cap)
     table = noisy_table(visited[visited >= 0], size, Fraction(EPSILON) / cap)
     counts = np.zeros(size, dtype=np.int64)
     counts[table.keys] = np.maximum(table.counts, 0)

@@ -168,7 +168,7 @@ def compare(data: Path, sizes: list[int], arguments: argparse.Namespace) -> None
             print_driver(found[engine])
         if arguments.results:
             arguments.results.write_text(json.dumps({"found": found, "sorts": sorts}))
-    size = min(COMPARED, sizes[-1])
+    size = max((size for size in sizes if size <= COMPARED), default=sizes[0])
     if {"memory", "duckdb"} <= found.keys():
         for what in ("seconds", "processor"):
             ratio = found["duckdb"][size][what] / found["memory"][size][what]

@@ -59,7 +59,7 @@ class SingleTables:
         rows = Rows(self.database.offsets, self.database.codes, size)
         yield from self._of_trajectories(size)
         for cap in CAPS:
-            visited = rows.first_visits(cap)[0]
+            visited = rows.first_visits(cap)
             yield from self._presence(visited, size, cap)
             if cap > 1 and self.own[1] is not None:
                 pairs = self._table(pair_cells(visited, size)[1], size * size, cap * (cap - 1) // 2)

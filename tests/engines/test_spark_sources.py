@@ -95,10 +95,20 @@ def unordered():
     return Input(table, Universe("abc"), {"unit": "who", "location": "where"})
 
 
-@pytest.mark.parametrize("kind", ["csv", "held"])
+def parquet_of(table, path):
+    """A folder of two files: visits of everybody are in both."""
+    path.mkdir()
+    half = len(table) // 2
+    pq.write_table(table.slice(0, half), path / "a.parquet")
+    pq.write_table(table.slice(half), path / "b.parquet")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "held", "parquet"])
 def test_rows_in_the_order_of_their_source(tmp_path, kind):
     given = unordered()
-    source = csv_of(given.table, tmp_path / "rows.csv") if kind == "csv" else given.table
+    write = {"csv": csv_of, "parquet": parquet_of, "held": lambda table, _: table}[kind]
+    source = write(given.table, tmp_path / "rows")
     expected = released(given.table, given, "memory")
     assert by_spark(source, given) == expected
     assert len(expected[0]) > 5

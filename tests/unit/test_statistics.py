@@ -28,7 +28,6 @@ from pathveil.statistics.constants import DECAY_STEP, WORTH
 from pathveil.statistics.distances import DISTANCES, NEAREST, UNKNOWN
 from pathveil.statistics.first_visits import first_visits, spread, spread_after_first
 from pathveil.statistics.measurement_plan import SHARES, TIME_SHARES
-from pathveil.statistics.moves import move_cells
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.pairs import PAIRS, pair_cells
 from pathveil.statistics.prefix_tree import LEVELS
@@ -329,10 +328,11 @@ def test_what_a_cap_lets_through_is_evenly_spread():
 
 def test_first_visits_by_hand():
     offsets, codes = arrays([[0, 0, 2, 0, 1], [], [SIZE, SIZE, 3]])
-    visited, reached_from = first_visits(offsets, codes, SIZE, 3, False)
+    visited = first_visits(offsets, codes, SIZE, 3, False)
     assert visited.tolist() == [[0, 2, 1], [-1, -1, -1], [SIZE, SIZE, 3]]
-    assert reached_from.tolist() == [[-1, 0, 0], [-1, -1, -1], [-1, SIZE, SIZE]]
-    assert move_cells(visited, reached_from, SIZE)[1].tolist() == [0 * SIZE + 2, 0 * SIZE + 1]
+    rows, moves = Rows(offsets, codes, SIZE).first_moves(3, SIZE)
+    assert rows.tolist() == [0, 0]
+    assert moves.tolist() == [0 * SIZE + 2, 0 * SIZE + 1]
     rows, pairs = pair_cells(visited, SIZE)
     assert rows.tolist() == [0, 0, 0]
     assert sorted(pairs.tolist()) == [0 * SIZE + 1, 0 * SIZE + 2, 1 * SIZE + 2]

@@ -149,7 +149,7 @@ class LabelTable(CellTables):
 
     def cells(self, rows: Rows, _table: int) -> NDArray[np.int32]:
         """At most k cells for each."""
-        visited, _ = first_visits(rows.offsets, rows.codes, rows.size, MOST_LABELS, False)
+        visited = first_visits(rows.offsets, rows.codes, rows.size, MOST_LABELS, False)
         return visited[visited >= 0]
 
 

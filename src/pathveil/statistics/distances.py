@@ -41,7 +41,7 @@ NEAREST = 0.05  # km: below that is step 0
 STEP_ENDS = (NEAREST * np.exp(DECAY_STEP * np.arange(43))) ** 2
 UNKNOWN = len(STEP_ENDS)  # an end of the move is not on the map, or there is none
 # Of so few candidates the steps between any two are found once, if there are enough moves.
-TABLED, TABLED_FOR = 1 << 21, 4
+TABLED, TABLED_FOR = 1 << 21, 32
 _ONE_FINDS = Lock()  # threads that count other blocks wait for what they need as well
 
 
@@ -70,15 +70,16 @@ class Distances(Statistic):
 
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
         """Of at most ``cap`` distinct locations of each row."""
-        visited, reached_from = rows.first_visits(cap)
-        if scope.named**2 <= min(TABLED, TABLED_FOR * visited.size):
-            found, cells = _tabled_cells(visited, reached_from, _steps(scope))
+        found, moves = rows.first_moves(cap, scope.named)
+        cells: NDArray[np.integer]
+        if scope.named**2 <= min(TABLED, TABLED_FOR * len(moves)):
+            cells = _steps(scope)[moves]
         else:
-            found, cells = _distance_cells(visited, reached_from, _places(scope), STEP_ENDS)
+            cells = _distance_cells(moves, _places(scope), STEP_ENDS)
         lines = scope.lines_among
         if lines is None or not len(lines.first):
             return found, cells
-        return found, _by_lines(visited, reached_from, cells, lines, scope.named)
+        return found, _by_lines(moves, cells, lines, scope.named)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """Moves from or to other locations have no cell."""
@@ -129,86 +130,47 @@ def _places(scope: Scope) -> NDArray[np.float64]:
 
 
 def _steps(scope: Scope) -> NDArray[np.uint8]:
-    """The cell of a move between any two candidates, shape (n, n)."""
+    """The cell of a move between any two candidates, from·n + to."""
     with _ONE_FINDS:
         if "steps" not in scope.numbered:
-            size = scope.named
-            here, there = np.indices((size, size + 1), dtype=np.int32)
-            # The first of a row is where it begins, and no move.
-            cells = _distance_cells(there - np.int32(1), here, _places(scope), STEP_ENDS)[1]
-            scope.numbered["steps"] = cells.astype(np.uint8).reshape(size, size)
+            moves = np.arange(scope.named**2)
+            cells = _distance_cells(moves, _places(scope), STEP_ENDS)
+            scope.numbered["steps"] = cells.astype(np.uint8)
         steps: NDArray[np.uint8] = scope.numbered["steps"]
     return steps
 
 
 def _by_lines(
-    visited: NDArray[np.int32],
-    reached_from: NDArray[np.int32],
-    cells: NDArray[np.int32],
-    lines: Lines,
-    named: int,
+    moves: NDArray[np.int64], cells: NDArray[np.integer], lines: Lines, named: int
 ) -> NDArray[np.int32]:
     """The same cells; of moves that a line serves, that of the stops they are apart."""
-    here, there = reached_from[:, 1:], visited[:, 1:]
-    is_move = (there >= 0) & (here < named) & (there < named)
-    keys = here[is_move].astype(np.int64) * named + there[is_move]
     served = lines.first.astype(np.int64) * named + lines.second
-    at = np.minimum(np.searchsorted(served, keys), len(served) - 1)
+    at = np.minimum(np.searchsorted(served, moves), len(served) - 1)
     step = UNKNOWN + 1 + lines.step[at].astype(np.int32)
-    return np.where(served[at] == keys, step, cells)
+    return np.where(served[at] == moves, step, cells.astype(np.int32))
 
 
 @compiled
 def _distance_cells(
-    visited: NDArray[np.int32],
-    reached_from: NDArray[np.int32],
-    places: NDArray[np.float64],
-    ends: NDArray[np.float64],
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The (row, cell) pairs; moves from or to an unnamed location have no cell."""
-    rows = np.empty(visited.size, dtype=np.int32)
-    cells = np.empty(visited.size, dtype=np.int32)
-    found, unnamed = 0, len(places) - 1
-    for row in range(visited.shape[0]):
-        for i in range(1, visited.shape[1]):
-            there = visited[row, i]
-            if there < 0:
-                break
-            here = reached_from[row, i]
-            if here < unnamed and there < unnamed:
-                far = 0.0
-                for axis in range(3):
-                    far += (places[here, axis] - places[there, axis]) ** 2
-                step, left = 0, len(ends)
-                if np.isnan(far):
-                    step, left = left, 0
-                while left > 0:  # halves without a branch: nobody could foresee it
-                    half = (left + 1) >> 1
-                    step += half * (ends[step + half - 1] <= far)
-                    left -= half
-                rows[found], cells[found] = row, step
-                found += 1
-    return rows[:found], cells[:found]
-
-
-@compiled
-def _tabled_cells(
-    visited: NDArray[np.int32], reached_from: NDArray[np.int32], steps: NDArray[np.uint8]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The same, where the steps between all candidates are known."""
-    rows = np.empty(visited.size, dtype=np.int32)
-    cells = np.empty(visited.size, dtype=np.int32)
-    found, unnamed = 0, len(steps)
-    for row in range(visited.shape[0]):
-        for i in range(1, visited.shape[1]):
-            there = visited[row, i]
-            if there < 0:
-                break
-            here = reached_from[row, i]
-            if here < unnamed and there < unnamed:
-                rows[found], cells[found] = row, steps[here, there]
-                found += 1
-    return rows[:found], cells[:found]
+    moves: NDArray[np.int64], places: NDArray[np.float64], ends: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """The cell of each move, from·n + to."""
+    cells = np.empty(len(moves), dtype=np.int32)
+    named = len(places) - 1
+    for i in range(len(moves)):
+        here, there = moves[i] // named, moves[i] % named
+        far = 0.0
+        for axis in range(3):
+            far += (places[here, axis] - places[there, axis]) ** 2
+        step, left = 0, len(ends)
+        if np.isnan(far):
+            step, left = left, 0
+        while left > 0:  # halves without a branch: nobody could foresee it
+            half = (left + 1) >> 1
+            step += half * (ends[step + half - 1] <= far)
+            left -= half
+        cells[i] = step
+    return cells
 
 
 DISTANCES = Distances()

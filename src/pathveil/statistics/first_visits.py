@@ -1,4 +1,4 @@
-"""First visits: the distinct locations of a trajectory under a cap, and how they were reached.
+"""First visits: the distinct locations of a trajectory under a cap, and the moves that lead there.
 
 Visits, moves and pairs are made of them, and the discovery of labels. If a trajectory has more than
 the cap lets through, those that count are spread evenly over it: the first ones alone would say
@@ -59,10 +59,8 @@ def first_visits(
     universe_size: int,
     most: int,
     evenly: bool,
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Distinct locations of each row, and the location before the first visit to each; -1: none.
-
-    Both int32, shape (rows, most).
+) -> NDArray[np.int32]:
+    """Distinct locations of each row, int32, shape (rows, most); -1: none.
 
     Args:
         offsets: int64; where each row begins, and the end.
@@ -81,22 +79,51 @@ def some_visits(
     at: NDArray[np.int32],
     most: int,
     evenly: bool,
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+) -> NDArray[np.int32]:
     """`first_visits` of those that `distinct_visits` found."""
     rows = len(starts) - 1
     visited = np.full((rows, most), -1, dtype=np.int32)
-    reached_from = np.full((rows, most), -1, dtype=np.int32)
     for row in range(rows):
         begin, found = starts[row], starts[row + 1] - starts[row]
         for j in range(min(found, most)):
             place = j
             if evenly and found > most and j > 0:
                 place = 1 + (2 * j - 1) * (found - 1) // (2 * (most - 1))
+            visited[row, j] = codes[at[begin + place]]
+    return visited
+
+
+@compiled
+def first_moves(
+    codes: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    at: NDArray[np.int32],
+    most: int,
+    size: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Which rows make which moves to those of `some_visits`, evenly, but the first: from·size + to.
+
+    Args:
+        codes: int32; the locations of all rows; a move from or to one that is not below ``size``
+            is left out.
+        starts: as `distinct_visits` gives them.
+        at: likewise.
+        most: how many distinct locations count.
+        size: how many locations have a number of their own.
+    """
+    rows = np.empty(len(at), dtype=np.int32)
+    moves = np.empty(len(at), dtype=np.int64)
+    made = 0
+    for row in range(len(starts) - 1):
+        begin, found = starts[row], starts[row + 1] - starts[row]
+        for j in range(1, min(found, most)):
+            place = j if found <= most else 1 + (2 * j - 1) * (found - 1) // (2 * (most - 1))
             i = at[begin + place]
-            visited[row, j] = codes[i]
-            if j > 0:
-                reached_from[row, j] = codes[i - 1]
-    return visited, reached_from
+            here, there = codes[i - 1], codes[i]
+            rows[made] = row
+            moves[made] = np.int64(here) * size + there
+            made += (here < size) & (there < size)
+    return rows[:made], moves[:made]
 
 
 @compiled

@@ -11,7 +11,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from pathveil.compiled import compiled
 from pathveil.statistics.constants import INVENTED_MOVES, WHOLE_CELLS
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.first_visits import spread_after_first
@@ -43,7 +42,7 @@ class Moves(PairTable):
 
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
         """Of at most ``cap`` distinct locations of each row."""
-        return move_cells(*rows.first_visits(cap), scope.named)
+        return rows.first_moves(cap, scope.named)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """Moves from or to other locations have no cell."""
@@ -73,27 +72,6 @@ class Moves(PairTable):
         """That of an ordered pair; a threshold hides smaller ones."""
         one_way = outlook.typical_pair(2.0 * (outlook.few_distinct - 1.0))
         return one_way / pair_threshold(outlook, float(INVENTED_MOVES) * outlook.named)
-
-
-@compiled
-def move_cells(
-    visited: NDArray[np.int32], reached_from: NDArray[np.int32], universe_size: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The (row, cell) pairs, from·|L| + to; moves from or to an unnamed location have no cell."""
-    rows = np.empty(visited.size, dtype=np.int32)
-    cells = np.empty(visited.size, dtype=np.int64)
-    found = 0
-    for row in range(visited.shape[0]):
-        for i in range(1, visited.shape[1]):
-            there = visited[row, i]
-            if there < 0:
-                break
-            here = reached_from[row, i]
-            if here < universe_size and there < universe_size:
-                rows[found] = row
-                cells[found] = np.int64(here) * universe_size + there
-                found += 1
-    return rows[:found], cells[:found]
 
 
 MOVES = Moves()

@@ -74,7 +74,7 @@ class Pairs(PairTable):
 
     def row_cells(self, rows: Rows, scope: Scope, cap: int) -> RowCells:
         """Of at most ``cap`` distinct locations of each row."""
-        return pair_cells(rows.first_visits(cap)[0], scope.named)
+        return pair_cells(rows.first_visits(cap), scope.named)
 
     def oracle(self, visits: Sequence[Visit], scope: Scope, cap: int) -> Iterator[int]:
         """Pairs with other locations have no cell."""
@@ -108,7 +108,7 @@ class Pairs(PairTable):
         places = np.zeros(0, dtype=np.int32) if table is None else table
         starts = np.searchsorted(keys, np.arange(size + 1) * size)
         ends = keys % max(size, 1)
-        return _listed_pairs(rows.first_visits(cap)[0], size, starts, ends, places)
+        return _listed_pairs(rows.first_visits(cap), size, starts, ends, places)
 
     def added(self, outlook: Outlook, cap: int) -> NDArray[np.float64]:
         """Pairs of distinct locations."""

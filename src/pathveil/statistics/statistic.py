@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.statistics.denoise import Estimates, sparse_estimates
-from pathveil.statistics.first_visits import distinct_visits, some_visits, to_positions
+from pathveil.statistics.first_visits import distinct_visits, first_moves, some_visits, to_positions
 from pathveil.statistics.noisy_table import NoisyTable
 from pathveil.statistics.outlook import Outlook
 
@@ -227,17 +227,23 @@ class Rows:
         """`distinct_visits`: where those of each row begin, and which visits they are."""
         return self.once("distinct", lambda: distinct_visits(self.offsets, self.codes, self.size))
 
-    def first_visits(self, most: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def first_visits(self, most: int) -> NDArray[np.int32]:
         """`first_visits`, evenly spread, as positions among the candidates."""
 
-        def find() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        def find() -> NDArray[np.int32]:
             found = some_visits(self.codes, *self.distinct, most, True)
             if self.position is not None:
-                for codes in found:
-                    to_positions(codes, self.position)
+                to_positions(found, self.position)
             return found
 
         return self.once(("first visits", most), find)
+
+    def first_moves(self, most: int, named: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """`first_moves` between ``named`` candidates."""
+        return self.once(
+            ("first moves", most, named),
+            lambda: first_moves(self.positions, *self.distinct, most, named),
+        )
 
     def once(self, key: object, find: Callable[[], Found]) -> Found:
         """What several statistics need is found once, also when they are counted in threads.

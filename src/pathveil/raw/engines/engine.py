@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pathveil.core.parameters import Parameters
-from pathveil.errors import ParameterError, did_you_mean
+from pathveil.errors import InputError, ParameterError, did_you_mean
 from pathveil.raw.database import TrajectoryDatabase
 from pathveil.raw.engines.batch_counter import BatchCounter
 from pathveil.raw.engines.input_size import InputSize
@@ -159,7 +159,7 @@ class Engine:
             yield read(source, universe, reading, report, inspect=inspect)
             return
         check_universe(universe)
-        if inspect and self.name == SPARK and not self._spark_reads(source, reading):
+        if inspect and self.name == SPARK and not self._spark_reads(source, universe, reading):
             # A rehearsal quotes rows. Those that this machine can read are looked at here.
             here = replace(self, name=DUCKDB if _has_duckdb() else MEMORY, master=None)
             with here.open(source, universe, height, reading, report, inspect=True) as found:
@@ -185,7 +185,7 @@ class Engine:
         if is_read(source):
             return source
         check_universe(universe)
-        if self._spark_reads(source, reading):
+        if self._spark_reads(source, universe, reading):
             _refuse_for_tables(reading)
             if not is_spark_frame(source):
                 return source
@@ -232,7 +232,7 @@ class Engine:
         from pathveil.raw.engines.spark_session import opened_session
 
         # What is not there is found out before Spark is started.
-        opened = None if self._spark_reads(source, reading) else _open(source, reading)
+        opened = None if self._spark_reads(source, universe, reading) else _open(source, reading)
         with opened_session(source, self.master, self.spill) as session:
             rows = self._spark_rows(session, source, opened, reading)
             plan = ReadingPlan.of(rows.source, universe, reading)
@@ -242,13 +242,16 @@ class Engine:
                     report(counter.dropped().as_report(plan))
                 yield counter
 
-    def _spark_reads(self, source: Any, reading: Reading) -> bool:
-        """Whether Spark's own readers read it."""
+    def _spark_reads(self, source: Any, universe: Any, reading: Reading) -> bool:
+        """Whether Spark's own readers read it: not if only the order of its rows tells an order."""
         if self.name != SPARK:
             return False
-        from pathveil.raw.engines.spark_session import spark_reads
+        from pathveil.raw.engines.spark_session import are_files, spark_reads
 
-        return spark_reads(source, reading)
+        if not spark_reads(source, reading):
+            return False
+        names_order = reading.columns["order"] is not None
+        return names_order or not are_files(source) or not _is_in_order(source, universe, reading)
 
     def _spark_rows(
         self, session: Any, source: Any, opened: Source | None, reading: Reading
@@ -272,6 +275,16 @@ def _refuse_for_tables(reading: Reading) -> None:
     refuse_encoding(reading.encoding)
     refuse_query(reading.query, reading.table)
     refuse_snapshot(reading.snapshot)
+
+
+def _is_in_order(source: Any, universe: Any, reading: Reading) -> bool:
+    """Whether visits in files come in the order of the rows; told by names and types of columns."""
+    try:
+        opened = _open(source, reading)
+    except InputError:
+        return False  # nothing that can be seen from here: Spark will say what it is
+    plan = ReadingPlan.of(opened, universe, reading)
+    return not plan.is_list and plan.columns.order is None
 
 
 def _open(source: Any, reading: Reading) -> Source:

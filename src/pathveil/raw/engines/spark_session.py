@@ -93,6 +93,14 @@ def spark_reads(source: Any, reading: Reading) -> bool:
         return True
 
 
+def are_files(source: Any) -> bool:
+    """Whether an input that Spark reads is Parquet files: these have an order, tables have none."""
+    if not isinstance(source, str | os.PathLike):
+        return False
+    kind, is_named, _ = str(source).partition(":")
+    return not is_named or kind not in ("table", *_FORMATS)
+
+
 @contextmanager
 def opened_session(
     source: Any, master: str | None, spill: str | os.PathLike[str] | None = None

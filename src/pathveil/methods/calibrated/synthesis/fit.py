@@ -41,7 +41,7 @@ from pathveil.statistics.constants import (
     RETURN_STEP,
 )
 from pathveil.statistics.measurement_plan import MeasurementPlan
-from pathveil.statistics.moves import MOVES, move_cells
+from pathveil.statistics.moves import MOVES
 from pathveil.statistics.returns import COMING_BACK, KINDS, RETURNS, STAYING, return_cells
 from pathveil.statistics.shapes import LENGTH_BINS, LENGTH_ENDS, length_bins
 from pathveil.statistics.statistic import Rows, Scope, places_among
@@ -183,7 +183,7 @@ def _tables(
         returns = return_cells(offsets, codes, size, plan[RETURNS].cap)[1]
     moves, counts = np.zeros(0, dtype=np.int64), np.zeros(0)
     if listed is not None:
-        moves = move_cells(*rows.first_visits(plan[MOVES].cap), size)[1]
+        moves = rows.first_moves(plan[MOVES].cap, size)[1]
         found = places_among(listed, moves, size * size)
         counts = np.bincount(found[found >= 0], minlength=len(listed)).astype(np.float64)
     return _Tables(
