@@ -10,7 +10,7 @@ small.
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from pathveil.core.error_table import (
 )
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import take_rows
+from pathveil.methods.calibrated.uncertainty.listed import listed_cells
 from pathveil.methods.calibrated.uncertainty.measured import (
     Tail,
     move_draws,
@@ -264,7 +265,8 @@ class ErrorModel:
             self._lengths(released, draw),
             *([] if self.slots is None else [slot_rows(self.evidence, self.slots, draw)]),
         ]
-        return tabulate(with_measured(parts, self.evidence, released, draw))
+        table = tabulate(with_measured(parts, self.evidence, released, draw))
+        return replace(table, listed=listed_cells(self.evidence, released, table, draw))
 
     def _lengths(self, released: Paths, draw: np.random.Generator) -> TableRows:
         """How many trajectories have a length: the sum of its shapes, each with its noise."""
