@@ -490,7 +490,7 @@ OFFERED_ERRORS: Final = 256
 # table is cut into parts of so many listed cells at least, so many at most. By experiment on
 # commuters:20000:220:2.5, classes:6000:12:4, nycflights13, usual-hub, mibici and parts, two
 # releases each: 90% intervals for what a table counts held 85 to 96% of the listed cells.
-GUESS_STEP: Final = 0.35
+FACTOR_STEP: Final = 0.35
 FACTOR_CENTRES: Final = np.arange(-8.0, 4.1, 0.5)
 FACTOR_SPREADS: Final = np.exp(np.arange(-1.6, 1.9, 0.35))
 LISTED_OF_A_PART: Final = 30
@@ -504,9 +504,6 @@ REST_SCATTER: Final = 0.55
 LISTED_TAIL: Final = 0.7
 LISTED_DRAWS: Final = 500
 MOST_LISTED: Final = 10_000  # cells of one kind, the largest: their file is to be read by people
-# Pairs of released trajectories that are counted to compare them with their table; with more it is
-# not done. Time and memory, by hand.
-MOST_COUNTED_PAIRS: Final = 50_000_000
 # An interval whose ends differ by more than 1 over this begins at nobody. It is noise by the rule
 # of marks (`core.error_table.MOST_ROUGH`), so nothing says that anybody does it: on nycflights13
 # some airports that are both busy have no aircraft in common, and in simulated classes the release

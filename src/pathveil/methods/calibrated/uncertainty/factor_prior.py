@@ -29,10 +29,10 @@ from pathveil.methods.calibrated.uncertainty.popularity_prior import (
 from pathveil.statistics.constants import (
     FACTOR_CENTRES,
     FACTOR_SPREADS,
+    FACTOR_STEP,
     FLAT_AFTER,
     GRID_MARGIN,
     GRID_STEP,
-    GUESS_STEP,
     LISTED_OF_A_PART,
     MOST_PARTS,
     PRIOR_UNVISITED,
@@ -45,7 +45,7 @@ class NoisyCells:
 
     Attributes:
         noisy: float64; the noisy counts that are known.
-        steps: int64; their guesses, by steps of `GUESS_STEP` of the logarithm.
+        steps: int64; their guesses, by steps of `FACTOR_STEP` of the logarithm.
         is_listed: bool; whether the noisy counts reach the threshold.
         cells: how many cells there are, known or not, of each guess.
         threshold: what is not known is below it.
@@ -75,7 +75,7 @@ class FactorPrior:
         centres, spreads = (v.ravel() for v in np.meshgrid(FACTOR_CENTRES, FACTOR_SPREADS))
         listed = known.steps[known.is_listed]
         parts = int(np.clip(len(listed) // LISTED_OF_A_PART, 1, MOST_PARTS))
-        borders = np.quantile(listed, np.arange(1, parts) / parts) if parts > 1 else []
+        borders = np.quantile(listed, np.arange(1, parts) / parts) if parts > 1 else np.zeros(0)
         steps = np.array(sorted(known.cells), dtype=np.int64)
         part_of = np.searchsorted(borders, steps)
         by_step: dict[int, PopularityPrior] = {}
@@ -83,7 +83,7 @@ class FactorPrior:
             priors, fits = {}, np.zeros(len(centres) * len(PRIOR_UNVISITED))
             for step in steps[part_of == part].tolist():
                 priors[step] = log_logistic(
-                    grid, centres + step * GUESS_STEP, spreads, PRIOR_UNVISITED
+                    grid, centres + step * FACTOR_STEP, spreads, PRIOR_UNVISITED
                 )
                 noisy = known.noisy[known.steps == step]
                 fits += log_fits(
@@ -117,7 +117,7 @@ class FactorPrior:
 
 def steps_of(visits: NDArray[np.float64]) -> NDArray[np.int64]:
     """The guess of a cell is the sum of what its ends have, less that of all visits; in steps."""
-    return np.round(np.log(np.maximum(visits, 1.0)) / GUESS_STEP).astype(np.int64)
+    return np.round(np.log(np.maximum(visits, 1.0)) / FACTOR_STEP).astype(np.int64)
 
 
 def cells_by_step(first: NDArray[np.int64], second: NDArray[np.int64]) -> dict[int, int]:

@@ -51,7 +51,7 @@ from pathveil.methods.calibrated.uncertainty.sample import Evidence
 from pathveil.methods.calibrated.uncertainty.table_rows import HALF_DECADES
 from pathveil.statistics.constants import (
     AS_GOOD_AS_NOBODY,
-    GUESS_STEP,
+    FACTOR_STEP,
     LISTED_DRAWS,
     LISTED_TAIL,
     MOST_LISTED,
@@ -124,7 +124,15 @@ class _Cells(NamedTuple):
 
     def at(self, rows: NDArray[np.bool_]) -> "_Cells":
         """Some of them."""
-        return _Cells(self.kind, *(column[rows] for column in self[1:]))
+        return _Cells(
+            self.kind,
+            self.first[rows],
+            self.second[rows],
+            self.is_listed[rows],
+            self.counted[rows],
+            self.like[rows],
+            self.released[rows],
+        )
 
     def keys(self, named: int) -> NDArray[np.int64]:
         """One number for each."""
@@ -154,10 +162,8 @@ def listed_cells(
             kept = new.at(short)
             seen[cells.kind] = keys if before is None else np.union1d(before, keys)
             kind = np.full(len(kept.first), KINDS.index(cells.kind), dtype=np.int64)
-            first, second = candidates[kept.first], candidates[kept.second]
-            if cells.kind == ANY:
-                first, second = np.minimum(first, second), np.maximum(first, second)
-            found.append(ListedCells(kind, first, second, best[short], bounds[short]))
+            ends = candidates[kept.first], candidates[kept.second]
+            found.append(ListedCells(kind, *ends, best[short], bounds[short]))
     return _in_order(found)
 
 
@@ -178,12 +184,8 @@ def _all_cells(
     """Of each kind; of pairs first those that their own table lists."""
     measurements, plan = evidence.measurements, evidence.plan
     least = SANITY * released.total
-    for kind, statistic, is_possible in (
-        (TRIP, TRIPS, np.not_equal),
-        (PREFIX, _SECOND, None),
-        (ANY, PAIRS, np.less),
-    ):
-        table = _told(measurements, statistic, is_possible)
+    for kind, statistic in ((TRIP, TRIPS), (PREFIX, _SECOND), (ANY, PAIRS)):
+        table = _told(measurements, statistic)
         if table is not None:
             like = released.like(statistic, plan[statistic].cap, table.keys)
             at = table.largest(like, least)
@@ -191,7 +193,7 @@ def _all_cells(
             everything = released.together(first, second)[0] if kind == ANY else like
             listed, counted = table.known.is_listed[at], table.drawn(at, draw)
             yield _Cells(kind, first, second, listed, counted, like, everything)
-    table = _told(measurements, MOVES, np.not_equal)
+    table = _told(measurements, MOVES)
     if table is None:
         return
     made, named = released.moves(table.keys), measurements.scope.named
@@ -214,52 +216,91 @@ def _all_cells(
         yield _Cells(ANY, first, second, listed, counted, like, either)
 
 
-def _told(
-    measurements: Measurements, statistic: Statistic, is_possible: Callable[..., NDArray[np.bool_]] | None
-) -> _Table | None:
+class _Layout(NamedTuple):
+    """Which locations the keys of a table stand for, and their guesses.
+
+    Attributes:
+        first, second: int64; positions among the candidates.
+        possible: bool; whether the cell can be occupied, and is asked for.
+        steps: int64; the guess of each, by steps of `FACTOR_STEP`.
+        cells: how many such cells have each guess, in the table or not.
+    """
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    possible: NDArray[np.bool_]
+    steps: NDArray[np.int64]
+    cells: dict[int, int]
+
+
+def _told(measurements: Measurements, statistic: Statistic) -> _Table | None:
     """What a table says of its cells; None if it was not measured, or lists nothing."""
-    if statistic not in measurements:
+    if statistic not in measurements or not measurements.scope.named:
         return None
-    table, scope = measurements[statistic], measurements.scope
+    table = measurements[statistic]
     whole = measurements.whole.get(statistic, table)
-    places = steps_of(measurements[VISITS].counts[measurements.candidates].astype(np.float64))
-    all_visits = int(steps_of(np.exp(GUESS_STEP * places).sum(keepdims=True))[0])
-    if statistic is _SECOND:
-        above = measurements[TREE_LEVELS[0]]
-        label = above.keys % (scope.named + 1)
-        begins = label[label != scope.named]
-        node, second = np.divmod(whole.keys, scope.named + 1)
-        first = begins[node]
-        begin_places = steps_of(above.counts[label != scope.named].astype(np.float64))
-        possible = second < scope.named
-        cells = cells_by_step(begin_places, places)
-        steps = begin_places[node] + places[np.minimum(second, scope.named - 1)]
-    else:
-        first, second = np.divmod(whole.keys, max(scope.named, 1))
-        possible = is_possible(first, second)
-        cells = cells_by_step(places, places)
-        for step in (2 * places).tolist():
-            cells[step] -= 1
-        if is_possible is np.less:
-            cells = {step: many // 2 for step, many in cells.items()}
-        steps = places[first] + places[second]
+    layout = _LAYOUTS[statistic](whole.keys, measurements)
     threshold = table.threshold
     if threshold is None:
-        threshold = table.noise.threshold(table.cells, statistic.invented(scope))
-    noisy = whole.counts[possible].astype(np.float64)
-    known = NoisyCells(
-        noisy,
-        steps[possible] - all_visits,
-        noisy >= threshold,
-        {step - all_visits: many for step, many in cells.items() if many},
-        threshold,
-    )
+        threshold = table.noise.threshold(table.cells, statistic.invented(measurements.scope))
+    asked = layout.possible
+    noisy = whole.counts[asked].astype(np.float64)
+    known = NoisyCells(noisy, layout.steps[asked], noisy >= threshold, layout.cells, threshold)
     if not known.is_listed.any():
         return None
     prior = FactorPrior.fit(known, table.noise)
     return _Table(
-        statistic, whole.keys[possible], first[possible], second[possible], known, prior
+        statistic, whole.keys[asked], layout.first[asked], layout.second[asked], known, prior
     )
+
+
+def _places(measurements: Measurements) -> NDArray[np.int64]:
+    """The share of each candidate in all visits, by the noisy table of visits; in steps."""
+    visits = measurements[VISITS].counts[measurements.candidates].astype(np.float64)
+    return steps_of(visits)
+
+
+def _all_visits(places: NDArray[np.int64]) -> int:
+    return int(steps_of(np.exp(FACTOR_STEP * places).sum(keepdims=True))[0])
+
+
+def _two_different(keys: NDArray[np.int64], measurements: Measurements) -> _Layout:
+    """Any two candidates, in this order."""
+    places = _places(measurements)
+    first, second = np.divmod(keys, len(places))
+    cells, less = cells_by_step(places, places), _all_visits(places)
+    for step in (2 * places).tolist():
+        cells[step] -= 1  # who stays
+    cells = {step - less: many for step, many in cells.items() if many}
+    return _Layout(first, second, first != second, places[first] + places[second] - less, cells)
+
+
+def _unordered(keys: NDArray[np.int64], measurements: Measurements) -> _Layout:
+    """Any two candidates, the smaller first."""
+    both = _two_different(keys, measurements)
+    halves = {step: many // 2 for step, many in both.cells.items()}
+    return both._replace(possible=both.first < both.second, cells=halves)
+
+
+def _first_two(keys: NDArray[np.int64], measurements: Measurements) -> _Layout:
+    """A node of the first level of the tree, and where it goes on to."""
+    places, above = _places(measurements), measurements[TREE_LEVELS[0]]
+    label = above.keys % (len(places) + 1)
+    goes_on = label != len(places)
+    begins = steps_of(above.counts[goes_on].astype(np.float64))
+    node, second = np.divmod(keys, len(places) + 1)
+    possible, less = second < len(places), _all_visits(places)
+    cells = {step - less: many for step, many in cells_by_step(begins, places).items()}
+    steps = begins[node] + np.append(places, 0)[second] - less
+    return _Layout(label[goes_on][node], second, possible, steps, cells)
+
+
+_LAYOUTS: dict[Statistic, Callable[[NDArray[np.int64], Measurements], _Layout]] = {
+    MOVES: _two_different,
+    TRIPS: _two_different,
+    PAIRS: _unordered,
+    _SECOND: _first_two,
+}
 
 
 class _Released:
@@ -274,9 +315,7 @@ class _Released:
             rows = Rows(block.offsets, block.codes, self._scope.universe_size)
             yield rows.among(self._scope.candidates), block.weights
 
-    def like(
-        self, statistic: Statistic, cap: int, keys: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def like(self, statistic: Statistic, cap: int, keys: NDArray[np.int64]) -> NDArray[np.float64]:
         """How many a table would count in each of some cells, which ascend."""
         counts = np.zeros(len(keys))
         for rows, weights in self._blocks():
@@ -324,7 +363,7 @@ def visited_together(
 
     Args:
         offsets: where each row begins, and the end.
-        codes: positions among the candidates; those that are none are not below ``len(starts) − 1``.
+        codes: positions among the candidates; of others, as large as there are candidates.
         weights: how often each row counts.
         starts: where the partners of each location begin, and the end.
         partners: of all locations.
@@ -399,9 +438,7 @@ def _quantiles(true: NDArray[np.float64]) -> NDArray[np.int64]:
     return bounds
 
 
-def _shorter(
-    cells: _Cells, bounds: NDArray[np.int64], table: ErrorTable
-) -> NDArray[np.bool_]:
+def _shorter(cells: _Cells, bounds: NDArray[np.int64], table: ErrorTable) -> NDArray[np.bool_]:
     """Which cells keep an interval of their own: all of a size, if these are shorter together."""
     two = np.full(len(cells.first), 2, dtype=np.int64)
     if not table.tells(cells.kind, 2):

@@ -26,9 +26,7 @@ from pathveil.statistics.constants import (
 )
 
 _TINY = 1e-300
-_CENTRES_AND_SPREADS = tuple(
-    values.ravel() for values in np.meshgrid(PRIOR_CENTRES, PRIOR_SPREADS)
-)
+_CENTRES, _SPREADS = (each.ravel() for each in np.meshgrid(PRIOR_CENTRES, PRIOR_SPREADS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +47,7 @@ class PopularityPrior:
     def fit(cls, noisy: NDArray[np.float64], noise: Noise) -> "PopularityPrior":
         """The average of all such priors, weighed by how likely they make the noisy counts."""
         grid = grid_up_to(FLAT_AFTER * noise.scale)
-        priors = log_logistic(grid, *_CENTRES_AND_SPREADS, PRIOR_UNVISITED)
+        priors = log_logistic(grid, _CENTRES, _SPREADS, PRIOR_UNVISITED)
         fits = log_fits(priors, grid, noisy, noise)
         weights = np.exp(fits - fits.max())
         return cls(grid, weights @ priors / weights.sum(), noise)
