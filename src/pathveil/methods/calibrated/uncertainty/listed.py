@@ -11,10 +11,11 @@ then counted in the table, or belongs to a rest of which the release alone knows
     T = (what is counted) + r·w,   r = e − c
 
 for the released answer e, of which c are counted as the table counts. How far r is off, w, nothing
-measures; its logarithm is taken to vary by `REST_SCATTER`, and r by its square root besides, as
-numbers of people do. Where hardly anything is counted the interval is so wide that the one by kind
-and size is the shorter one, and then that one is taken: for all cells of a size together, so that
-no interval is short because of its own noise.
+measures. Its logarithm is taken to vary by `REST_SCATTER`, or by √2 of what c is off by in cells
+alike, if that is more; and r by its square root besides, as numbers of people do. Where hardly
+anything is counted the interval is so wide that the one by kind and size is the shorter one, and
+then that one is taken: for all cells of a size together, so that no interval is short because of
+its own noise.
 
 Who visits both locations of a pair may be counted by the table of pairs or by that of moves: nobody
 makes two first visits of one pair, so the two directions add up. And a first visit to B straight
@@ -133,6 +134,13 @@ class _Cells(NamedTuple):
             self.like[rows],
             self.released[rows],
         )
+
+    @property
+    def alike(self) -> NDArray[np.int64]:
+        """A number for each half-decade of released answers; listed cells apart from others."""
+        size = np.searchsorted(HALF_DECADES, self.released, side="right")
+        result: NDArray[np.int64] = 2 * size + self.is_listed
+        return result
 
     def keys(self, named: int) -> NDArray[np.int64]:
         """One number for each."""
@@ -407,18 +415,31 @@ def _intervals(
     bounds = np.zeros((len(cells.first), len(LEVELS), 2), dtype=np.int64)
     best = np.zeros(len(cells.first), dtype=np.int64)
     rest = np.maximum(cells.released - cells.like, 0.0)
+    scatter = _scatter(cells, rest)
     for begin in range(0, len(rest), _AT_ONCE):
         some = slice(begin, begin + _AT_ONCE)
         true = cells.counted[some].copy()
         if rest[some].any():
             off = draw.standard_normal((2, *true.shape))
             r = rest[some, None]
-            more = r * np.exp(REST_SCATTER * off[0]) + np.sqrt(r) * off[1]
+            more = r * np.exp(scatter[some, None] * off[0]) + np.sqrt(r) * off[1]
             true += np.maximum(more, 0.0)
         true = np.sort(np.round(true), axis=1)
         bounds[some] = _quantiles(true)
         best[some] = np.round(np.median(true, axis=1))
     return bounds, best
+
+
+def _scatter(cells: _Cells, rest: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far the rest of each cell may be off, in logarithms.
+
+    √2 of what is counted of cells alike is off by: that is known, and the release was fitted to it.
+    """
+    off = np.log1p(np.median(cells.counted, axis=1)) - np.log1p(cells.like)
+    alike = cells.alike
+    squares = np.bincount(alike, rest * off**2) / np.maximum(np.bincount(alike, rest), 1.0)
+    result: NDArray[np.float64] = np.maximum(np.sqrt(2.0 * squares), REST_SCATTER)[alike]
+    return result
 
 
 def _quantiles(true: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -454,7 +475,6 @@ def _shorter(cells: _Cells, bounds: NDArray[np.int64], table: ErrorTable) -> NDA
     low, high = table.intervals(two, released, two > 0, kind=cells.kind)
     own = bounds[:, LEVELS.index(round(100 * USUAL_LEVEL))]
     own_low, own_high = np.minimum(own[:, 0], released), np.maximum(own[:, 1], released)
-    size = 2 * np.searchsorted(HALF_DECADES, released, side="right") + cells.is_listed
-    saved = np.bincount(size, (high - low) - (own_high - own_low))
-    result: NDArray[np.bool_] = saved[size] > 0
+    saved = np.bincount(cells.alike, (high - low) - (own_high - own_low))
+    result: NDArray[np.bool_] = saved[cells.alike] > 0
     return result
