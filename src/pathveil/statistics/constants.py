@@ -496,9 +496,9 @@ FACTOR_SPREADS: Final = np.exp(np.arange(-1.6, 1.9, 0.35))
 LISTED_OF_A_PART: Final = 30
 MOST_PARTS: Final = 3
 # What a table counts only in part: how far the uncounted rest of a listed cell is off, in
-# logarithms. By experiment on the same: .18 to .83 of moves, pairs and ordered pairs, .45 in the
-# middle (bias and scatter together). No other constant of these data told them apart: not what the
-# release says of the rest, nor the questions of the validation, of which too few are about it.
+# logarithms, at least. By experiment on the same: .18 to .83 of moves, pairs and ordered pairs, .45
+# in the middle (bias and scatter together). How the rest differs from cell to cell, and the few
+# questions of the validation that are about it, did not tell it.
 REST_SCATTER: Final = 0.55
 # So much of what a level allows lies outside: as with single locations, the law is a guess.
 LISTED_TAIL: Final = 0.7
