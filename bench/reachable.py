@@ -39,8 +39,7 @@ from bench.intervals import BELOW, PICKED, SIZES, cell, counted, database_of, si
 from bench.same_noise import _Finding, _Keeping
 from pathveil import Universe, publish, transitions
 from pathveil.analysis.flows import PairCounts
-from pathveil.core.error_table import LEVELS, Answers
-from pathveil.core.listed_cells import ListedCells
+from pathveil.core.error_table import Answers
 from pathveil.core.noise import Laplace
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.uncertainty import error_model
@@ -245,7 +244,7 @@ def without_noise(kept: Kept) -> Answering:
 def told_by(kept: Kept) -> Iterator[tuple[str, Callable[[Asked], Answers | None]]]:
     """The ways to intervals, by name."""
     ours = Answering(kept.errors.table(kept.released.kept), kept.released)
-    nothing = replace(ours.table, listed=ListedCells.nothing(len(LEVELS)))
+    nothing = replace(ours.table, listed=None)
     by_size = Answering(nothing, kept.released)
     kinds = queries_of(kept.errors.evidence.measurements.scope).kind
     released, true = kept.known()

@@ -11,7 +11,6 @@ from tests.commands import rehash
 
 from pathveil import Release, TrajectoryDatabase, publish, read_release, simulate_week
 from pathveil.core.error_table import ANY, KINDS, LEVELS, ORDERED, PREFIX, Estimate
-from pathveil.core.listed_cells import ListedCells
 from pathveil.errors import QueryError, ReleaseError
 from pathveil.release.bundle import verify_bundle
 from pathveil.release.bundle_tables import ERROR_TABLE, LISTED_CELLS
@@ -124,12 +123,12 @@ def test_the_bundle_lists_the_same_cells(release, tmp_path: Path):
 def test_a_bundle_without_listed_cells_can_be_read(tmp_path: Path):
     """As they were written before."""
     before = small_release()
-    table = replace(before.error_table, listed=ListedCells.nothing(len(LEVELS)))
+    table = replace(before.error_table, listed=None)
     vars(before)["error_table"] = table
     before.write(tmp_path / "release")
     assert not (tmp_path / "release" / LISTED_CELLS).exists()
     read = verify_bundle(tmp_path / "release")
-    assert len(read.error_table.listed) == 0
+    assert read.error_table.listed is None
     assert read.count(["x0", "x1"]).low == before.count(["x0", "x1"]).low
 
 
@@ -144,7 +143,6 @@ def test_a_bundle_without_listed_cells_can_be_read(tmp_path: Path):
         (lambda rows: [row + ",1" for row in rows], "columns"),
         (lambda rows: [",".join([*row.split(",")[:-1], "-1"]) for row in rows], "negative|above"),
         (lambda rows: ["", *rows], "does not list cells"),
-        (lambda _: [], "columns"),
     ],
 )
 def test_cells_that_pathveil_did_not_write(release, tmp_path: Path, change, said):

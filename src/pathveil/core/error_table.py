@@ -152,7 +152,8 @@ class ErrorTable:
             0 ≤ low ≤ high; they widen with the level.
         kind: int64, ascending; which of `KINDS`. Empty: all are of the first.
         best: int64; the middle of what the true count may be. Empty: the estimate itself.
-        listed: cells that a noisy table lists, with intervals of their own.
+        listed: cells that a noisy table lists, with intervals of their own; None in bundles that
+            were written before there were any.
     """
 
     locations: NDArray[np.int64]
@@ -160,7 +161,7 @@ class ErrorTable:
     bounds: NDArray[np.int64]
     kind: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     best: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    listed: ListedCells = field(default_factory=lambda: ListedCells.nothing(len(LEVELS)))
+    listed: ListedCells | None = None
 
     def __post_init__(self) -> None:
         rows = len(self.locations)
@@ -254,7 +255,7 @@ class ErrorTable:
         self, kind: str, first: NDArray[np.int64], second: NDArray[np.int64]
     ) -> Found | None:
         """Which of these cells are listed; None if none can be."""
-        if not len(self.listed):
+        if not self.listed:
             return None
         return self.listed.find(KINDS.index(kind), first, second)
 
@@ -266,7 +267,7 @@ class ErrorTable:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
         """As `_found`; of cells that are listed, what is known of each by itself."""
         low, high, best, known = self._found(*asked, level)
-        if listed is None:
+        if listed is None or self.listed is None:
             return low, high, best, known
         bounds, estimates = self.listed.bounds[listed.row, _column(level)], asked[2]
         return (

@@ -104,7 +104,7 @@ def expected_error(table: ErrorTable, trajectories: int, largest: int) -> Expect
         rows=tuple(zip([f"{size:,}" for size in sizes], *cells, strict=True)),
         total=(int(low[0]), int(high[0])) if has_total else None,
         untold=tuple(title for kind, title in KINDS.items() if kind not in told),
-        listed=len(table.listed),
+        listed=len(table.listed or ()),
     )
 
 

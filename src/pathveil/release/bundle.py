@@ -366,7 +366,7 @@ def _short_texts(release: "Release", *, csv: bool) -> dict[str, str]:
         texts[BACKGROUND] = release.background.to_text()
     if release.error_table is not None:
         texts[ERROR_TABLE] = error_table_csv(release.error_table)
-        if len(release.error_table.listed):
+        if release.error_table.listed is not None:
             texts[LISTED_CELLS] = listed_cells_csv(release.error_table.listed, universe)
     if not release.is_private:
         texts[STAMP] = (

@@ -449,8 +449,12 @@ def read_listed_cells(path: Path, universe: Universe) -> ListedCells:
         numbers = np.array([[int(field) for field in row[3:]] for row in rows], dtype=np.int64)
     except (OSError, ValueError, OverflowError, IndexError, KeyError, csv.Error):
         raise ReleaseError(f"{path} does not list cells that pathveil wrote.") from None
-    if tuple(header) != CELL_COLUMNS or numbers.shape != (len(rows), len(CELL_COLUMNS) - 3):
+    if tuple(header) != CELL_COLUMNS or (
+        rows and numbers.shape != (len(rows), len(CELL_COLUMNS) - 3)
+    ):
         raise ReleaseError(f"{path} does not have the columns of listed cells.")
+    if not rows:
+        return ListedCells.nothing(len(LEVELS))
     bounds = numbers[:, 1:].reshape(-1, len(LEVELS), 2)
     first, second = ends.T.copy()
     listed = ListedCells(kinds, first, second, numbers[:, 0].copy(), bounds)

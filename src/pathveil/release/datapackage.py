@@ -70,7 +70,7 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
                 {**dict.fromkeys(COLUMNS, "integer"), "kind": "string"},
             )
         )
-        if len(release.error_table.listed):
+        if release.error_table.listed is not None:
             resources.append(
                 _resource(
                     "listed_cells",
