@@ -11,6 +11,7 @@ from tests.commands import rehash
 
 from pathveil import Release, TrajectoryDatabase, publish, read_release, simulate_week
 from pathveil.core.error_table import ANY, KINDS, LEVELS, ORDERED, PREFIX, Estimate
+from pathveil.core.listed_cells import ListedCells
 from pathveil.errors import QueryError, ReleaseError
 from pathveil.release.bundle import verify_bundle
 from pathveil.release.bundle_tables import ERROR_TABLE, LISTED_CELLS
@@ -130,6 +131,15 @@ def test_a_bundle_without_listed_cells_can_be_read(tmp_path: Path):
     read = verify_bundle(tmp_path / "release")
     assert read.error_table.listed is None
     assert read.count(["x0", "x1"]).low == before.count(["x0", "x1"]).low
+
+
+def test_a_bundle_that_lists_no_cell_says_so(tmp_path: Path):
+    nobody = TrajectoryDatabase.from_arrays(np.zeros(1, np.int64), [], Universe(LABELS))
+    release = publish(nobody, epsilon="1", height=6, generator=seeded(1))
+    vars(release)["error_table"] = replace(release.error_table, listed=ListedCells.nothing(6))
+    release.write(tmp_path / "release")
+    assert len((tmp_path / "release" / LISTED_CELLS).read_text("utf-8").splitlines()) == 1
+    assert len(verify_bundle(tmp_path / "release").error_table.listed) == 0
 
 
 @pytest.mark.parametrize(

@@ -426,7 +426,7 @@ def read_error_table(path: Path) -> ErrorTable:
 def listed_cells_csv(listed: ListedCells, universe: Universe) -> str:
     """The cells as text: a word, two labels and whole numbers."""
     labels = [escape(label) for label in universe.labels]
-    numbers = np.column_stack((listed.best, listed.bounds.reshape(len(listed), -1))).tolist()
+    numbers = np.column_stack((listed.best, listed.bounds.reshape(-1, len(_BOUNDS)))).tolist()
     ends = zip(listed.kind.tolist(), listed.first.tolist(), listed.second.tolist(), strict=True)
     rows = (
         [KINDS[kind], labels[first], labels[second], *row]
