@@ -64,6 +64,8 @@ def _tables(bundle: Path) -> Iterator[tuple[str, float]]:
         yield from ((f"named {row['location']}", 1) for row in csv.DictReader(file))
     if (bundle / "error_table.csv").exists():
         yield from _errors(bundle / "error_table.csv")
+    if (bundle / "listed_cells.csv").exists():
+        yield from _cells(bundle / "listed_cells.csv")
     certificate = json.loads((bundle / "privacy-certificate.json").read_text(encoding="utf-8"))
     for name, value in certificate["implementation"].items():
         if isinstance(value, int) and not isinstance(value, bool):
@@ -86,6 +88,15 @@ def _errors(table: Path) -> Iterator[tuple[str, float]]:
         for name, row in (("first", rows[0]), ("last", rows[-1])):
             yield f"{name} error of {part}, low", float(row["low_50"])
             yield f"{name} error of {part}, high", float(row["high_50"])
+
+
+def _cells(table: Path) -> Iterator[tuple[str, float]]:
+    """Which cells have an interval of their own, and which one."""
+    with table.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            cell = f"{row['kind']} {row['first']}>{row['second']}"
+            yield f"cell {cell}, low", float(row["low_50"])
+            yield f"cell {cell}, high", float(row["high_50"])
 
 
 def claim(bundle: Path, measurement: str | None) -> tuple[Fraction, Fraction]:

@@ -8,6 +8,7 @@ answers, and those of the questions that validated it. The second counts, by the
 `bench.intervals`, how many shares lie in 88 to 97%, by
 
 - *ours*: the intervals of the source as it is;
+- *by kind and size*: the same without the cells that have an interval of their own;
 - *ours, no noise*: the same rule, if validation had neither noise nor trajectories that answer one
   question only;
 - *asked, no noise*: split conformal prediction by the questions that were asked, of which the true
@@ -23,7 +24,7 @@ releases, and what is kept holds true answers.
 import argparse
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -243,6 +244,8 @@ def without_noise(kept: Kept) -> Answering:
 def told_by(kept: Kept) -> Iterator[tuple[str, Callable[[Asked], Answers | None]]]:
     """The ways to intervals, by name."""
     ours = Answering(kept.errors.table(kept.released.kept), kept.released)
+    nothing = replace(ours.table, listed=None)
+    by_size = Answering(nothing, kept.released)
     kinds = queries_of(kept.errors.evidence.measurements.scope).kind
     released, true = kept.known()
     draw = np.random.default_rng(0)
@@ -267,6 +270,7 @@ def told_by(kept: Kept) -> Iterator[tuple[str, Callable[[Asked], Answers | None]
         return with_ends(asked.counts, *conformal(known, asked.counts))
 
     yield "ours", lambda asked: asked.by(ours)
+    yield "by kind and size", lambda asked: asked.by(by_size)
     knowing = without_noise(kept)
     yield "ours, no noise", lambda asked: asked.by(knowing)
     yield "asked, no noise", asked_without_noise

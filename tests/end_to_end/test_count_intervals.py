@@ -1,15 +1,17 @@
 """`pathveil count` tells how far the answer may be off."""
 
+import csv
 import re
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.explorer.releases import Caller
 
 from pathveil import TimeGrid, TrajectoryDatabase, Universe, publish, read_release, simulate_week
 from pathveil.analysis.patterns import Pattern
 from pathveil.cli import summary
-from pathveil.core.error_table import Estimate
+from pathveil.core.error_table import KINDS, LEVELS, MOVE, Estimate
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +131,40 @@ def test_patterns_of_some_hours_have_bounds(tmp_path, pathveil):
     assert (shown["patterns"], shown["left_out"]) == ([], 2)
     assert all(row["bound_only"] and row["mark"] == "noise" for row in everything["patterns"])
     assert "None of 2 can be told from noise" in " ".join(pathveil(*asked).out.split())
+
+
+def test_a_move_that_a_table_lists_has_one_interval_everywhere(bundles, pathveil):
+    """In the list, as a pattern, in the API of the page, in a file, in Python: its own."""
+    folder, _ = bundles
+    release = read_release(folder / "calibrated")
+    listed, labels = release.error_table.listed, release.universe.labels
+    of_moves = np.flatnonzero(listed.kind == KINDS.index(MOVE))
+    best = listed.best[of_moves]
+    row = of_moves[np.argmax(best)]
+    origin, destination = labels[listed.first[row]], labels[listed.second[row]]
+    (flow,) = [f for f in release.flows() if (f.origin, f.destination) == (origin, destination)]
+    expected = (flow.count.low, flow.count.best, flow.count.high, flow.count.mark)
+    assert expected[0] == min(listed.bounds[row, LEVELS.index(90), 0], flow.count)
+    asked = ("flows", folder / "calibrated", "-k", 400, "--all", "--json")
+    flows = pathveil(*asked).json()["flows"]
+    rows = [r for r in flows if (r["origin"], r["destination"]) == (origin, destination)]
+    caller = Caller(release)
+    rows += [
+        r
+        for r in caller.ask("/flows", kind="steps", limit=1000)["rows"]
+        if (r["origin"], r["destination"]) == (origin, destination)
+    ]
+    assert [(r["low"], r["best"], r["high"], r["mark"]) for r in rows] == [expected] * 2
+    table = release.export(folder / "flows.csv", flows="transitions")
+    with table.open(newline="", encoding="utf-8") as file:
+        told = [
+            r
+            for r in csv.DictReader(file)
+            if (r["origin"], r["destination"]) == (origin, destination)
+        ]
+    assert [(r["low"], r["high"]) for r in told] == [(str(expected[0]), str(expected[2]))]
+    asked = pathveil("count", folder / "calibrated", origin, destination, "--json").json()
+    api = caller.ask("/count", location=[origin, destination])
+    own = release.count([origin, destination])
+    for answer in (asked, api):
+        assert (answer["low"], answer["high"]) == (own.low, own.high)

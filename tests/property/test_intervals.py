@@ -1,17 +1,20 @@
 """Intervals of calibrated releases: what must hold of every one of them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.commands import rehash
 
 from pathveil import Release, TrajectoryDatabase, publish, read_release, simulate_week
-from pathveil.core.error_table import LEVELS, Estimate
+from pathveil.core.error_table import ANY, KINDS, LEVELS, ORDERED, PREFIX, Estimate
+from pathveil.core.listed_cells import ListedCells
 from pathveil.errors import QueryError, ReleaseError
 from pathveil.release.bundle import verify_bundle
-from pathveil.release.bundle_tables import ERROR_TABLE
+from pathveil.release.bundle_tables import ERROR_TABLE, LISTED_CELLS
 from pathveil.universe.universe import Universe
 
 LABELS = [f"x{i}" for i in range(12)]
@@ -96,6 +99,72 @@ def test_the_bundle_gives_the_same_intervals(release, tmp_path: Path):
         ours, theirs = (r.intervals_many(asked, level=level / 100) for r in (release, read))
         assert np.array_equal(ours, theirs)
     assert "error_table.csv" in (tmp_path / "release" / "datapackage.json").read_text("utf-8")
+
+
+def test_the_bundle_lists_the_same_cells(release, tmp_path: Path):
+    """Pairs of which a noisy table counts each by itself have intervals of their own."""
+    release.write(tmp_path / "release")
+    read = verify_bundle(tmp_path / "release")
+    ours, theirs = release.error_table.listed, read.error_table.listed
+    assert len(ours) > 0
+    assert ours.problem(len(KINDS), len(LABELS)) is None
+    for name in ("kind", "first", "second", "best", "bounds"):
+        assert np.array_equal(getattr(ours, name), getattr(theirs, name))
+    some = [0, len(ours) // 2, len(ours) - 1]
+    for row in [row for row in some if KINDS[ours.kind[row]] in (ANY, ORDERED, PREFIX)]:
+        labels = LABELS[ours.first[row]], LABELS[ours.second[row]]
+        ask = {ANY: "count", ORDERED: "count_ordered", PREFIX: "count_prefix"}
+        for each in (release, read):
+            answer = getattr(each, ask[KINDS[ours.kind[row]]])(labels)
+            assert answer.low == min(ours.bounds[row, LEVELS.index(90), 0], answer)
+    told = (tmp_path / "release" / "datapackage.json").read_text("utf-8")
+    assert LISTED_CELLS in told
+
+
+def test_a_bundle_without_listed_cells_can_be_read(tmp_path: Path):
+    """As they were written before."""
+    before = small_release()
+    table = replace(before.error_table, listed=None)
+    vars(before)["error_table"] = table
+    before.write(tmp_path / "release")
+    assert not (tmp_path / "release" / LISTED_CELLS).exists()
+    read = verify_bundle(tmp_path / "release")
+    assert read.error_table.listed is None
+    assert read.count(["x0", "x1"]).low == before.count(["x0", "x1"]).low
+
+
+def test_a_bundle_that_lists_no_cell_says_so(tmp_path: Path):
+    nobody = TrajectoryDatabase.from_arrays(np.zeros(1, np.int64), [], Universe(LABELS))
+    release = publish(nobody, epsilon="1", height=6, generator=seeded(1))
+    vars(release)["error_table"] = replace(release.error_table, listed=ListedCells.nothing(6))
+    release.write(tmp_path / "release")
+    assert len((tmp_path / "release" / LISTED_CELLS).read_text("utf-8").splitlines()) == 1
+    assert len(verify_bundle(tmp_path / "release").error_table.listed) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rows: [*rows, rows[-1]], "not in order"),
+        (lambda rows: rows[::-1], "not in order"),
+        (lambda rows: [rows[0].replace("x", "y", 1), *rows[1:]], "does not list cells"),
+        (lambda rows: ["walk" + rows[0][rows[0].index(",") :], *rows[1:]], "does not list cells"),
+        (lambda rows: [rows[0] + ",1", *rows[1:]], "does not list cells"),
+        (lambda rows: [row + ",1" for row in rows], "columns"),
+        (lambda rows: [",".join([*row.split(",")[:-1], "-1"]) for row in rows], "negative|above"),
+        (lambda rows: ["", *rows], "does not list cells"),
+    ],
+)
+def test_cells_that_pathveil_did_not_write(release, tmp_path: Path, change, said):
+    release.write(tmp_path / "release")
+    file = tmp_path / "release" / LISTED_CELLS
+    header, *rows = file.read_text("utf-8").splitlines()
+    file.write_text("\n".join([header, *change(rows)]) + "\n", "utf-8")
+    with pytest.raises(ReleaseError, match="changed"):
+        read_release(tmp_path / "release")
+    rehash(tmp_path / "release")
+    with pytest.raises(ReleaseError, match=said):
+        read_release(tmp_path / "release")
 
 
 def test_a_changed_table_is_noticed(release, tmp_path: Path):

@@ -278,6 +278,7 @@ def test_errors_are_of_visits_in_any_order_and_what_was_not_measured_is_not_draw
     assert [panel.title for panel in told.panels] == ["Asked for one location"]
     assert told.columns == ("answer", "one location")
     assert told.untold == ("two locations", "three or more")
+    assert told.listed == 0
 
 
 # The first screen, intervals and marks
@@ -288,6 +289,9 @@ def test_counts_moves_and_patterns_have_intervals_and_marks():
     database = pv.TrajectoryDatabase.from_arrays(week.offsets, week.codes, week.universe)
     release = pv.publish(database, epsilon="2")
     page = render_report(release, release.certificate)
+    listed = release.error_table.listed
+    assert len(listed) > 0
+    assert f"{len(listed):,} answers about two locations were counted one by one" in page
     for section in ("visited", "moves", "patterns"):
         table = page[page.index(f'<h2 id="{section}">') :].partition("</table>")[0]
         assert len(re.findall(r'In truth \(90%\)">[\d,]+ to [\d,]+', table)) > 3

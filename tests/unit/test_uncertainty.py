@@ -23,12 +23,11 @@ from pathveil.core.noise import Laplace
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
-from pathveil.methods.calibrated.uncertainty import measured
+from pathveil.methods.calibrated.uncertainty import listed
 from pathveil.methods.calibrated.uncertainty.error_model import _repeated_moves, with_measured
 from pathveil.methods.calibrated.uncertainty.measured import (
     Residuals,
     Tail,
-    move_draws,
     residual_draws,
     set_draws,
     trip_residuals,
@@ -458,30 +457,6 @@ class TestMeasured:
         )
         return Measurements(scope, {MOVES: counts, TRIPS: counts}, plan), plan, paths
 
-    def test_moves_are_drawn_around_what_their_table_says(self):
-        measured, plan, paths = self.release(np.full(9, 800), 100)
-        draws = dict(move_draws(measured, plan, paths, seeded(1)))
-        assert list(draws) == [1000]
-        assert np.quantile(draws[1000], (0.05, 0.95)) == pytest.approx([800, 800], abs=10)
-
-    def test_a_move_that_the_table_does_not_list_is_anything_up_to_the_threshold(self):
-        measured, plan, paths = self.release(np.full(8, 800), 100)
-        ((size, true),) = move_draws(measured, plan, paths, seeded(1))
-        assert size == 1000
-        parts = np.histogram(true, [0, 150, 750, 900])[0] / len(true)
-        assert parts == pytest.approx([2 / 18, 0, 16 / 18], abs=0.01)
-
-    def test_moves_that_the_table_does_not_count_are_not_told(self):
-        """Who comes back to where they were makes a move that has no cell."""
-        measured, plan, paths = self.release(np.full(9, 800), 100)
-        back = np.tile(np.array([0, 1, 0], dtype=np.int32), 1)
-        both = Paths(
-            np.append(paths.offsets, paths.offsets[-1] + 3),
-            np.concatenate((paths.codes, back)),
-            np.append(paths.weights, 1000),
-        )
-        assert move_draws(measured, plan, both, seeded(1)) == []
-
     def test_an_unlisted_trip_is_anything_up_to_the_threshold(self):
         measured, _, paths = self.release(np.full(9, 990), 400, stay=1)
         round_trips, found = trip_residuals(measured, paths)
@@ -641,11 +616,15 @@ def test_the_error_table_is_the_same_however_a_release_is_cut_into_blocks(monkey
         draw = np.random.default_rng(7)  # noqa: TID251
         return pickle.dumps(publish(database, epsilon="3", generator=draw).error_table)
 
-    whole, sizes, named = table(), [], measured._named
+    whole, sizes, blocks = table(), [], listed._Released._blocks
+
+    def noted(released):
+        for rows, weights in blocks(released):
+            sizes.append(len(rows.codes))
+            yield rows, weights
+
     monkeypatch.setattr(paths, "VISITS_AT_ONCE", 500)
-    monkeypatch.setattr(
-        measured, "_named", lambda block, seen: sizes.append(len(block.codes)) or named(block, seen)
-    )
+    monkeypatch.setattr(listed._Released, "_blocks", noted)
     assert table() == whole
     assert len(sizes) > 10
     assert max(sizes) < 600

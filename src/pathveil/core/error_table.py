@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from pathveil.core.listed_cells import Found, ListedCells
 from pathveil.errors import QueryError
 
 LEVELS = (50, 60, 70, 80, 90, 95)  # per cent
@@ -151,6 +152,8 @@ class ErrorTable:
             0 ≤ low ≤ high; they widen with the level.
         kind: int64, ascending; which of `KINDS`. Empty: all are of the first.
         best: int64; the middle of what the true count may be. Empty: the estimate itself.
+        listed: cells that a noisy table lists, with intervals of their own; None in bundles that
+            were written before there were any.
     """
 
     locations: NDArray[np.int64]
@@ -158,6 +161,7 @@ class ErrorTable:
     bounds: NDArray[np.int64]
     kind: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     best: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    listed: ListedCells | None = None
 
     def __post_init__(self) -> None:
         rows = len(self.locations)
@@ -213,6 +217,7 @@ class ErrorTable:
         level: float = USUAL_LEVEL,
         *,
         least: NDArray[np.int64] | int = 0,
+        cells: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
     ) -> Answers:
         """Many answers of one kind, with intervals and marks.
 
@@ -224,14 +229,19 @@ class ErrorTable:
             most: the bound that needs no model: no true count is larger.
             level: one of 0.5, 0.6, 0.7, 0.8, 0.9 and 0.95.
             least: likewise, none is smaller; for answers of which the table tells nothing.
+            cells: the two locations of each, by their codes, in the order of the question, or the
+                smaller first if any order will do; negative where it asks for others. Such as are
+                listed have intervals of their own.
 
         Raises:
             QueryError: if it is another level.
         """
-        low, high, best, known = self._found(kind, locations, estimates, all_named, level)
+        asked = kind, locations, estimates, all_named
+        listed = None if cells is None else self._listed(kind, *cells)
+        low, high, best, known = self._found_or_listed(asked, level, listed)
         usual = low, high
         if level != USUAL_LEVEL:
-            usual = self._found(kind, locations, estimates, all_named, USUAL_LEVEL)[:2]
+            usual = self._found_or_listed(asked, USUAL_LEVEL, listed)[:2]
         bounded, least = np.maximum(most, estimates), np.minimum(least, estimates)
         low, at_usual = (np.where(known, side, least) for side in (low, usual[0]))
         high, at_most = (
@@ -240,6 +250,32 @@ class ErrorTable:
         marks = marks_of(at_usual, at_most)
         best = np.clip(np.where(known, best, estimates), low, high)
         return Answers(estimates, low, high, best, marks, ~known, level)
+
+    def _listed(
+        self, kind: str, first: NDArray[np.int64], second: NDArray[np.int64]
+    ) -> Found | None:
+        """Which of these cells are listed; None if none can be."""
+        if not self.listed:
+            return None
+        return self.listed.find(KINDS.index(kind), first, second)
+
+    def _found_or_listed(
+        self,
+        asked: tuple[str, NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]],
+        level: float,
+        listed: Found | None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """As `_found`; of cells that are listed, what is known of each by itself."""
+        low, high, best, known = self._found(*asked, level)
+        if listed is None or self.listed is None:
+            return low, high, best, known
+        bounds, estimates = self.listed.bounds[listed.row, _column(level)], asked[2]
+        return (
+            np.where(listed.known, np.minimum(bounds[:, 0], estimates), low),
+            np.where(listed.known, np.maximum(bounds[:, 1], estimates), high),
+            np.where(listed.known, self.listed.best[listed.row], best),
+            known | listed.known,
+        )
 
     def intervals(
         self,

@@ -63,6 +63,7 @@ class ExpectedError:
             the release gives no answer so small.
         total: the interval of the number of trajectories, if it is known.
         untold: the numbers of locations of which nothing was measured that tells it.
+        listed: how many answers about two locations have an interval of their own.
     """
 
     panels: tuple[Panel, ...]
@@ -71,6 +72,7 @@ class ExpectedError:
     rows: tuple[tuple[str, ...], ...]
     total: tuple[int, int] | None
     untold: tuple[str, ...]
+    listed: int
 
     width = WIDTH
     height = HEIGHT
@@ -102,6 +104,7 @@ def expected_error(table: ErrorTable, trajectories: int, largest: int) -> Expect
         rows=tuple(zip([f"{size:,}" for size in sizes], *cells, strict=True)),
         total=(int(low[0]), int(high[0])) if has_total else None,
         untold=tuple(title for kind, title in KINDS.items() if kind not in told),
+        listed=len(table.listed or ()),
     )
 
 

@@ -1,5 +1,6 @@
 """Intervals for every answer of a release, from its error table and its counts of visits.
 
+Two locations whose cell a noisy table lists have an interval of their own (`core.listed_cells`).
 Where the table says nothing about a kind of question, the interval is a bound that needs no model:
 from nobody to as many as may visit the rarest of the locations asked for (by its 95% interval). No
 answer exceeds that bound in any case, and no count of trajectories exceeds as many as there may be.
@@ -140,8 +141,16 @@ class Answering:
             for one in sets
         ]
         columns = (np.array(many, np.int64), counts, np.array(named, np.bool_))
+        asked_for = [sorted(one) for one in sets] if kind == ANY else queries
+        two = [tuple(one) if len(one) == 2 else (-1, -1) for one in asked_for]  # noqa: PLR2004
+        first, second = np.array(two, dtype=np.int64).reshape(-1, 2).T
         return self.table.answers(
-            kind, *columns, np.array(most, np.int64), level, least=np.array(least, np.int64)
+            kind,
+            *columns,
+            np.array(most, np.int64),
+            level,
+            least=np.array(least, np.int64),
+            cells=(first, second),
         )
 
     def pairs(self, kind: str, pairs: PairCounts, level: float = USUAL_LEVEL) -> Answers:
@@ -154,7 +163,8 @@ class Answering:
         most = np.minimum(each[pairs.first], each[pairs.second])
         apart = kind == MOVE or self.table.tells(kind, 1)
         two = np.where((pairs.first == pairs.second) & apart, 1, 2).astype(np.int64)
-        return self.table.answers(kind, two, pairs.counts, two > 0, most, level)
+        cells = pairs.first.astype(np.int64), pairs.second.astype(np.int64)
+        return self.table.answers(kind, two, pairs.counts, two > 0, most, level, cells=cells)
 
     def lengths(self, counts: NDArray[np.int64], level: float = USUAL_LEVEL) -> Answers:
         """Answers to how many trajectories have some length."""

@@ -25,7 +25,14 @@ from pathveil.plain_files import read_plain
 from pathveil.progress_reports import portion, report_progress
 from pathveil.promise.certificate import CERTIFICATE_FILE, NOT_PRIVATE, SOFTWARE, Certificate
 from pathveil.release import bundle_tables
-from pathveil.release.bundle_tables import ERROR_TABLE, error_table_csv, read_error_table
+from pathveil.release.bundle_tables import (
+    ERROR_TABLE,
+    LISTED_CELLS,
+    error_table_csv,
+    listed_cells_csv,
+    read_error_table,
+    read_listed_cells,
+)
 from pathveil.release.datapackage import DATAPACKAGE, describe
 from pathveil.release.file_records import BACKGROUND, SIGNATURE, STAMP, check_files, file_records
 from pathveil.release.zone_checks import read_zones
@@ -141,6 +148,9 @@ def _read_tables(directory: Path) -> tuple["Release", Certificate]:
     errors = None
     if ERROR_TABLE in certificate.files:
         errors = read_error_table(directory / ERROR_TABLE)
+        if LISTED_CELLS in certificate.files:
+            listed = read_listed_cells(directory / LISTED_CELLS, universe)
+            errors = replace(errors, listed=listed)
     release = Release(universe, tree, paths, certificate.ledger, errors=errors)
     return _told(release, certificate, directory), certificate
 
@@ -358,6 +368,8 @@ def _short_texts(release: "Release", *, csv: bool) -> dict[str, str]:
         texts[BACKGROUND] = release.background.to_text()
     if release.error_table is not None:
         texts[ERROR_TABLE] = error_table_csv(release.error_table)
+        if release.error_table.listed is not None:
+            texts[LISTED_CELLS] = listed_cells_csv(release.error_table.listed, universe)
     if not release.is_private:
         texts[STAMP] = (
             "NOT PRIVATE: the noise of this release came from an injected generator, which "

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pathveil.compiled import njit
 from pathveil.core.error_table import KINDS, LEVELS, ErrorTable
+from pathveil.core.listed_cells import ListedCells
 from pathveil.core.noisy_tree import EstimatedTree
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
@@ -42,6 +43,7 @@ ZONE = "zone"
 MOST_TRAJECTORIES = 10**12
 LARGEST_SUM = 2.0**53
 ERROR_TABLE = "error_table.csv"
+LISTED_CELLS = "listed_cells.csv"
 
 
 def in_canonical_order(paths: Paths) -> bool:
@@ -369,6 +371,7 @@ def _csv(header: list[str], rows: Iterable[Iterable[object]]) -> str:
 _BOUNDS = tuple(f"{bound}_{level}" for level in LEVELS for bound in ("low", "high"))
 COLUMNS = ("kind", "locations", "estimate", "best", *_BOUNDS)
 COLUMNS_BEFORE = ("locations", "estimate", *_BOUNDS)  # before there were kinds
+CELL_COLUMNS = ("kind", "first", "second", "best", *_BOUNDS)
 
 
 def error_table_csv(table: ErrorTable) -> str:
@@ -415,3 +418,47 @@ def read_error_table(path: Path) -> ErrorTable:
     if problem:
         raise ReleaseError(f"{path} is not an error table: {problem}.")
     return table
+
+
+# Beside it: the cells that have an interval of their own.
+
+
+def listed_cells_csv(listed: ListedCells, universe: Universe) -> str:
+    """The cells as text: a word, two labels and whole numbers."""
+    labels = [escape(label) for label in universe.labels]
+    numbers = np.column_stack((listed.best, listed.bounds.reshape(-1, len(_BOUNDS)))).tolist()
+    ends = zip(listed.kind.tolist(), listed.first.tolist(), listed.second.tolist(), strict=True)
+    rows = (
+        [KINDS[kind], labels[first], labels[second], *row]
+        for (kind, first, second), row in zip(ends, numbers, strict=True)
+    )
+    return _csv(list(CELL_COLUMNS), rows)
+
+
+def read_listed_cells(path: Path, universe: Universe) -> ListedCells:
+    """The listed cells of a bundle, checked to be some.
+
+    Raises:
+        ReleaseError: if they are not.
+    """
+    codes = {label: code for code, label in enumerate(universe.labels)}
+    try:
+        header, *rows = csv.reader(io.StringIO(read_plain(path).decode()), strict=True)
+        kinds = np.array([KINDS.index(row[0]) for row in rows], dtype=np.int64)
+        ends = np.array([[codes[unescape(field)] for field in row[1:3]] for row in rows], np.int64)
+        numbers = np.array([[int(field) for field in row[3:]] for row in rows], dtype=np.int64)
+    except (OSError, ValueError, OverflowError, IndexError, KeyError, csv.Error):
+        raise ReleaseError(f"{path} does not list cells that pathveil wrote.") from None
+    if tuple(header) != CELL_COLUMNS or (
+        rows and numbers.shape != (len(rows), len(CELL_COLUMNS) - 3)
+    ):
+        raise ReleaseError(f"{path} does not have the columns of listed cells.")
+    if not rows:
+        return ListedCells.nothing(len(LEVELS))
+    bounds = numbers[:, 1:].reshape(-1, len(LEVELS), 2)
+    first, second = ends.T.copy()
+    listed = ListedCells(kinds, first, second, numbers[:, 0].copy(), bounds)
+    problem = listed.problem(len(KINDS), len(universe))
+    if problem:
+        raise ReleaseError(f"{path} does not list cells that pathveil wrote: {problem}.")
+    return listed

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 from pathveil.core.about import About, is_address
 from pathveil.promise.certificate import CERTIFICATE_FILE
 from pathveil.release import bundle_tables
-from pathveil.release.bundle_tables import COLUMNS, ERROR_TABLE
+from pathveil.release.bundle_tables import CELL_COLUMNS, COLUMNS, ERROR_TABLE, LISTED_CELLS
 
 if TYPE_CHECKING:
     from pathveil.release.release import Release
 
 DATAPACKAGE = "datapackage.json"
 _TITLE = "Trajectories released under differential privacy"
+_CELL_TEXTS = dict.fromkeys(("kind", "first", "second"), "string")
 _SLOTS_OF = {"day": "day", "week": "week", "dates": "calendar"}
 
 
@@ -69,6 +70,17 @@ def describe(release: "Release", *, csv: bool) -> dict[str, Any]:
                 {**dict.fromkeys(COLUMNS, "integer"), "kind": "string"},
             )
         )
+        if release.error_table.listed is not None:
+            resources.append(
+                _resource(
+                    "listed_cells",
+                    LISTED_CELLS,
+                    "Intervals of answers about two locations that a noisy table counts one by "
+                    "one; they go before those of the error table. In any order (kind: any) the "
+                    "location that stands first in the universe is named first.",
+                    {**dict.fromkeys(CELL_COLUMNS, "integer"), **_CELL_TEXTS},
+                )
+            )
     if csv:
         names = ("location", "time") if timed else ("location",)
         positions = {

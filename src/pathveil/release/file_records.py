@@ -11,7 +11,7 @@ from pathveil.plain_files import open_plain
 from pathveil.promise.accounting import FileRecord
 from pathveil.promise.certificate import CERTIFICATE_FILE, NOT_PRIVATE, Certificate
 from pathveil.release import bundle_tables
-from pathveil.release.bundle_tables import ERROR_TABLE
+from pathveil.release.bundle_tables import ERROR_TABLE, LISTED_CELLS
 from pathveil.release.datapackage import DATAPACKAGE
 
 # Added after the certificate was written, so the certificate can't list it; it lists the others.
@@ -65,6 +65,8 @@ def _check_listing(certificate: Certificate) -> None:
     optional = {bundle_tables.TRAJECTORIES_CSV, BACKGROUND}
     if Method.named(certificate.implementation.method).has_tables:
         optional.add(ERROR_TABLE)
+        if ERROR_TABLE in certificate.files:
+            optional.add(LISTED_CELLS)
     wrong = (certificate.files.keys() - optional) ^ needed
     if wrong:
         raise ReleaseError(

@@ -10,7 +10,7 @@ small.
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,9 @@ from pathveil.core.error_table import (
 )
 from pathveil.core.paths import Paths
 from pathveil.methods.calibrated.synthesis.canonical import take_rows
+from pathveil.methods.calibrated.uncertainty.listed import listed_cells
 from pathveil.methods.calibrated.uncertainty.measured import (
     Tail,
-    move_draws,
-    pair_draws,
     residual_draws,
     set_draws,
     trip_residuals,
@@ -113,7 +112,7 @@ def with_measured(
     parts: list[TableRows], evidence: Evidence, released: Paths, draw: np.random.Generator
 ) -> list[TableRows]:
     """What the tables tell that count the same, where no questions tell it or they tell more."""
-    measurements, plan = evidence.measurements, evidence.plan
+    measurements = evidence.measurements
     trips = trip_residuals(measurements, released)
     for locations, of_kind in enumerate(trips or (), start=1):
         if not len(of_kind.released):
@@ -123,13 +122,6 @@ def with_measured(
         measured = TableRows.of(locations, draws, kind=TRIP, is_asked=True, tail=CHOSEN_TAIL)
         asked = of_kind.released[of_kind.released > 0].astype(np.int64)
         parts = _shorter(parts, measured, asked)
-    for kind, draws in (
-        (MOVE, move_draws(measurements, plan, released, draw)),
-        (ANY, pair_draws(measurements, plan, released, draw)),
-    ):
-        if draws:
-            measured = TableRows.of(2, draws, kind=kind, is_asked=True, tail=CHOSEN_TAIL)
-            parts = _shorter_above(parts, measured)
     for locations, draws in enumerate(set_draws(measurements, released, draw), start=1):
         if locations > 1:
             measured = TableRows.of(locations, draws, is_asked=True)
@@ -156,23 +148,6 @@ def _shorter(
     if same and _lengths(same, asked).sum() <= _lengths([measured], asked).sum():
         return parts
     return [*(part for part in parts if part not in same), measured]
-
-
-def _shorter_above(parts: list[TableRows], measured: TableRows) -> list[TableRows]:
-    """Rows by a table from the size on from which they are the shorter ones; by questions below.
-
-    Tables are off by about as much at all sizes, answers to questions in proportion.
-    """
-    same = _alike(parts, measured)
-    rest = [part for part in parts if part not in same]
-    if not same:
-        return [*rest, measured.at_most_as_many().and_then(measured)]
-    sizes = measured.estimates
-    longer = np.flatnonzero(_lengths([measured], sizes) >= _lengths(same, sizes))
-    begin = int(longer[-1]) + 1 if len(longer) else 0
-    if begin == len(sizes):
-        return parts
-    return [*rest, same[0].below(sizes[begin]).and_then(measured.since(begin))]
 
 
 def _alike(parts: list[TableRows], row: TableRows) -> list[TableRows]:
@@ -264,7 +239,8 @@ class ErrorModel:
             self._lengths(released, draw),
             *([] if self.slots is None else [slot_rows(self.evidence, self.slots, draw)]),
         ]
-        return tabulate(with_measured(parts, self.evidence, released, draw))
+        table = tabulate(with_measured(parts, self.evidence, released, draw))
+        return replace(table, listed=listed_cells(self.evidence, released, table, draw))
 
     def _lengths(self, released: Paths, draw: np.random.Generator) -> TableRows:
         """How many trajectories have a length: the sum of its shapes, each with its noise."""

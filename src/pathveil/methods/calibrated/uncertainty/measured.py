@@ -24,17 +24,13 @@ from pathveil.methods.calibrated.uncertainty.table_rows import HALF_DECADES
 from pathveil.statistics.constants import (
     CONJUNCTION_DRAWS,
     ENOUGH_MOVES,
-    MOST_COUNTED_PAIRS,
     OFFERED_ERRORS,
     STANDS_OUT,
     STEEPNESS,
 )
-from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
-from pathveil.statistics.moves import MOVES
 from pathveil.statistics.noisy_table import NoisyTable
-from pathveil.statistics.pairs import PAIRS
-from pathveil.statistics.statistic import Rows, Statistic
+from pathveil.statistics.statistic import Rows
 from pathveil.statistics.trips import TRIPS
 from pathveil.statistics.visited_sets import VISITED_SETS
 
@@ -236,151 +232,3 @@ def _summed_noise(table: NoisyTable, cells: int, draw: np.random.Generator) -> N
     for _ in range(cells):
         noise += simulated(table.noise, CONJUNCTION_DRAWS, draw)
     return noise
-
-
-# Moves and pairs: their tables look at some locations of a trajectory only, and at moves that lead
-# to one for the first time. So there are more than they count. By how much more is released, cell
-# by cell.
-
-
-def move_draws(
-    measurements: Measurements, plan: MeasurementPlan, released: Paths, draw: np.random.Generator
-) -> Draws:
-    """True counts of moves by their size, as far down as the table counts every released one."""
-    if not _can_be_compared(MOVES, measurements, released):
-        return []
-    like, made = _Summed.nothing(), _Summed.nothing()
-    scope = measurements.scope
-    for block in released.blocks():
-        named = _named(block, measurements)
-        row, cell = MOVES.row_cells(named, scope, plan[MOVES].cap)
-        like = like.and_of(cell, block.weights[row])
-        made = made.and_of(
-            *_all_moves(Paths(block.offsets, named.positions, block.weights), scope.named)
-        )
-    return _scaled_draws(measurements[MOVES], like, made, draw)
-
-
-def pair_draws(
-    measurements: Measurements, plan: MeasurementPlan, released: Paths, draw: np.random.Generator
-) -> Draws:
-    """The same of pairs that a trajectory visits in any order; not if there are too many."""
-    if not _can_be_compared(PAIRS, measurements, released):
-        return []
-    pairs, most = 0, 1
-    for block in released.blocks():
-        distinct = np.diff(_named(block, measurements).distinct[0])
-        pairs += int(np.dot(distinct, distinct))
-        most = max(most, int(distinct.max(initial=1)))
-    if pairs > MOST_COUNTED_PAIRS:
-        return []
-    sums = [_Summed.nothing(), _Summed.nothing()]
-    for block in released.blocks():
-        named = _named(block, measurements)
-        for which, cap in enumerate((plan[PAIRS].cap, most)):
-            row, cell = PAIRS.row_cells(named, measurements.scope, cap)
-            sums[which] = sums[which].and_of(cell, block.weights[row])
-    like, made = sums
-    return _scaled_draws(measurements[PAIRS], like, made, draw)
-
-
-def _named(block: Paths, measurements: Measurements) -> Rows:
-    """Some released paths, among the candidates: those of all would be many times the release."""
-    rows = Rows(block.offsets, block.codes, measurements.universe_size)
-    return rows.among(measurements.candidates)
-
-
-def _can_be_compared(statistic: Statistic, measurements: Measurements, released: Paths) -> bool:
-    """Whether a table was counted as it is: not clipped, and scaled again."""
-    return statistic in measurements and measurements.trips_per_weight == 1 and len(released) > 0
-
-
-def _scaled_draws(
-    table: NoisyTable, like: "_Summed", made: "_Summed", draw: np.random.Generator
-) -> Draws:
-    """True counts by size, of what a table counts in part.
-
-    Of a cell the noisy count y, the released one c that was counted likewise and the released count
-    e of all are known, so T = e/c·(y − z)·w, where w is how much more often it is done, by its
-    count in the table, than the release says. If the release knows nothing of what is done more
-    often than the table counts, log w varies by √2 of what log(e/c) does among cells of this size.
-
-    Args:
-        table: the noisy one.
-        like: released counts, as the table counts.
-        made: the whole ones.
-        draw: randomness.
-    """
-    counted, everything = like.at(made.cells), made.counts
-    listed = np.isin(made.cells, table.keys)
-    noisy = _Summed(table.keys, table.counts.astype(np.float64)).at(made.cells)
-    most = np.where(listed, noisy, float(table.threshold or 0))
-    noise = simulated(table.noise, CONJUNCTION_DRAWS, draw)
-    more = draw.standard_normal(CONJUNCTION_DRAWS)
-    place = draw.permutation((np.arange(CONJUNCTION_DRAWS) + 0.5) / CONJUNCTION_DRAWS)
-    group_of = np.searchsorted(HALF_DECADES, everything, side="right")
-    draws: Draws = []
-    inside = np.zeros(len(listed), dtype=np.bool_)
-    for group in np.unique(group_of)[::-1]:
-        inside |= group_of == group  # a size of few cells is told with the next smaller one
-        if not counted[inside].all():
-            break
-        if np.count_nonzero(inside) < ENOUGH_MOVES:
-            continue
-        e, c = np.tile(everything[inside], 2), np.tile(counted[inside], 2)
-        y = np.concatenate((noisy[inside], most[inside]))
-        which = (place * len(e)).astype(np.int64)
-        # What few cells scatter by is told by them with an error of its own.
-        few = np.sqrt((len(e) + 2.0) / (len(e) - 2.0))
-        left = (y - c).mean() + few * (y - c - (y - c).mean())
-        error = (e / c)[which] * (left[which] + noise)
-        uncounted = ((e - c) / e)[which]
-        times = 1.0 + uncounted * (np.exp(_scatter(e - c, c) * more) - 1.0)
-        ends = sorted({int(e.min()), int(e.max())})
-        draws.extend((end, np.round(np.maximum(end + error, 0.0) * times)) for end in ends)
-        inside = np.zeros(len(listed), dtype=np.bool_)
-    return draws
-
-
-def _scatter(rest: NDArray[np.float64], counted: NDArray[np.float64]) -> float:
-    """√2 of what the logarithm of rest over counted varies by, cells by their share of the rest."""
-    some = rest > 0
-    if not some.any():
-        return 0.0
-    ratio, weights = np.log(rest[some] / counted[some]), rest[some]
-    mean = np.average(ratio, weights=weights)
-    return float(np.sqrt(2.0 * np.average((ratio - mean) ** 2, weights=weights)))
-
-
-class _Summed(NamedTuple):
-    """Counts of some cells, in their order."""
-
-    cells: NDArray[np.int64]
-    counts: NDArray[np.float64]
-
-    @classmethod
-    def nothing(cls) -> "_Summed":
-        return cls(np.zeros(0, dtype=np.int64), np.zeros(0))
-
-    def and_of(self, cells: NDArray[np.integer], weights: NDArray[np.int64]) -> "_Summed":
-        """With more of them: whole numbers below 2⁵³, so that their order does not matter."""
-        everything = np.concatenate((self.cells, cells.astype(np.int64)))
-        found, at = np.unique(everything, return_inverse=True)
-        counts = np.bincount(at, np.concatenate((self.counts, weights)), len(found))
-        return _Summed(found, counts.astype(np.float64))
-
-    def at(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The counts of these cells; 0 where there is none."""
-        position = np.searchsorted(self.cells, cells)
-        found = np.append(self.cells, -1)[position] == cells
-        return np.where(found, np.append(self.counts, 0.0)[position], 0.0)
-
-
-def _all_moves(paths: Paths, named: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Each move between different named locations that is made, and how often its path is."""
-    row = np.repeat(np.arange(len(paths)), paths.lengths)
-    codes = paths.codes.astype(np.int64)
-    first, second = codes[:-1], codes[1:]
-    moves = (row[1:] == row[:-1]) & (first != second) & (first < named) & (second < named)
-    cells = first[moves] * named + second[moves]
-    return cells, paths.weights[row[:-1][moves]]

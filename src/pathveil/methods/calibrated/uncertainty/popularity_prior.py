@@ -26,6 +26,7 @@ from pathveil.statistics.constants import (
 )
 
 _TINY = 1e-300
+_CENTRES, _SPREADS = (each.ravel() for each in np.meshgrid(PRIOR_CENTRES, PRIOR_SPREADS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,22 +46,9 @@ class PopularityPrior:
     @classmethod
     def fit(cls, noisy: NDArray[np.float64], noise: Noise) -> "PopularityPrior":
         """The average of all such priors, weighed by how likely they make the noisy counts."""
-        scale = noise.scale
-        top = FLAT_AFTER * scale
-        steps = np.log(max(2.0 * top, 2.0 * EXACT_COUNTS) / EXACT_COUNTS) / np.log(GRID_RATIO)
-        ratios = GRID_RATIO ** np.arange(np.ceil(steps) + 1)
-        small, large = np.arange(EXACT_COUNTS), np.round(EXACT_COUNTS * ratios)
-        grid = np.unique(np.concatenate((small, large))).astype(np.float64)
-        priors = _priors(grid)
-        counts, centres = _bins(noisy[noisy < top], BIN_STEP * scale)
-        # The whole bin, not its centre: the peak of the likelihood must favour no count.
-        half = BIN_STEP * scale / 2
-        gap = centres[:, None] - grid
-        likelihood = noise.below(gap + half) - noise.below(gap - half)
-        above = 1.0 - noise.below(top - grid)
-        fits = np.log(priors @ likelihood.T + _TINY) @ counts + np.count_nonzero(
-            noisy >= top
-        ) * np.log(priors @ above + _TINY)
+        grid = grid_up_to(FLAT_AFTER * noise.scale)
+        priors = log_logistic(grid, _CENTRES, _SPREADS, PRIOR_UNVISITED)
+        fits = log_fits(priors, grid, noisy, noise)
         weights = np.exp(fits - fits.max())
         return cls(grid, weights @ priors / weights.sum(), noise)
 
@@ -97,16 +85,68 @@ def simulated(
     return draw.laplace(0.0, noise.scale, size)
 
 
-def _priors(grid: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The chances of the counts of the grid under every prior, shape (priors, grid)."""
+def grid_up_to(top: float) -> NDArray[np.float64]:
+    """Counts: small ones exactly, then by a ratio up to twice as many as ``top``."""
+    steps = np.log(max(2.0 * top, 2.0 * EXACT_COUNTS) / EXACT_COUNTS) / np.log(GRID_RATIO)
+    ratios = GRID_RATIO ** np.arange(np.ceil(steps) + 1)
+    small, large = np.arange(EXACT_COUNTS), np.round(EXACT_COUNTS * ratios)
+    return np.unique(np.concatenate((small, large))).astype(np.float64)
+
+
+def log_logistic(
+    grid: NDArray[np.float64],
+    centres: NDArray[np.float64],
+    spreads: NDArray[np.float64],
+    unvisited: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The chances of the counts of the grid under every prior, shape (priors, grid).
+
+    Args:
+        grid: counts, 0 first.
+        centres: logarithms; one for each log-logistic law.
+        spreads: likewise.
+        unvisited: shares of what is 0; each is combined with each law.
+    """
     edges = np.log((grid[1:] + grid[:-1]) / 2)
-    centres, spreads = (values.ravel() for values in np.meshgrid(PRIOR_CENTRES, PRIOR_SPREADS))
     below = 1.0 / (1.0 + np.exp((centres[:, None] - edges) / spreads[:, None]))
     visited = np.diff(below, axis=1, prepend=0.0, append=1.0)
-    priors = (1.0 - PRIOR_UNVISITED[:, None, None]) * visited
-    priors[..., 0] += PRIOR_UNVISITED[:, None]
+    priors = (1.0 - unvisited[:, None, None]) * visited
+    priors[..., 0] += unvisited[:, None]
     table: NDArray[np.float64] = priors.reshape(-1, len(grid))
     return table
+
+
+def log_fits(
+    priors: NDArray[np.float64],
+    grid: NDArray[np.float64],
+    noisy: NDArray[np.float64],
+    noise: Noise,
+    *,
+    hidden: int = 0,
+    threshold: int = 0,
+) -> NDArray[np.float64]:
+    """How likely each prior makes noisy counts; logarithms.
+
+    Args:
+        priors: shape (priors, grid).
+        grid: counts.
+        noisy: the noisy ones; all that are ≥ threshold + `FLAT_AFTER` scales are alike.
+        noise: its law.
+        hidden: so many more have noisy counts that are below the threshold, and not known.
+        threshold: see there.
+    """
+    top, step = threshold + FLAT_AFTER * noise.scale, BIN_STEP * noise.scale
+    counts, centres = _bins(noisy[noisy < top], step)
+    # The whole bin, not its centre: the peak of the likelihood must favour no count.
+    gap = centres[:, None] - grid
+    likelihood = noise.below(gap + step / 2) - noise.below(gap - step / 2)
+    above = 1.0 - noise.below(top - grid)
+    fits = np.log(priors @ likelihood.T + _TINY) @ counts
+    fits += np.count_nonzero(noisy >= top) * np.log(priors @ above + _TINY)
+    if hidden:
+        fits += hidden * np.log(priors @ noise.below(threshold - grid) + _TINY)
+    result: NDArray[np.float64] = fits
+    return result
 
 
 def _bins(

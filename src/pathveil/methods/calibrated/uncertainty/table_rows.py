@@ -83,35 +83,6 @@ class TableRows:
         bounds[..., 1] = np.maximum.accumulate(bounds[..., 1], axis=1)
         return cls(locations, estimates, bounds, np.maximum.accumulate(best), kind)
 
-    def below(self, size: int) -> "TableRows":
-        """The rows of smaller estimates."""
-        return self._some(slice(np.searchsorted(self.estimates, size)))
-
-    def since(self, row: int) -> "TableRows":
-        """From this row on."""
-        return self._some(slice(row, None))
-
-    def _some(self, rows: slice) -> "TableRows":
-        columns = self.estimates[rows], self.bounds[rows], self.best[rows]
-        return TableRows(self.locations, *columns, self.kind)
-
-    def at_most_as_many(self) -> "TableRows":
-        """Of what is smaller than all rows: anything from nobody to what the first row allows."""
-        sizes = np.unique([0, max(int(self.estimates[0]) - 1, 0)])
-        bounds = np.repeat(self.bounds[:1], len(sizes), axis=0)
-        bounds[..., 0] = 0
-        return TableRows(self.locations, sizes, bounds, sizes, self.kind).below(self.estimates[0])
-
-    def and_then(self, larger: "TableRows") -> "TableRows":
-        """These rows and those of larger estimates."""
-        return TableRows(
-            self.locations,
-            np.concatenate((self.estimates, larger.estimates)),
-            np.concatenate((self.bounds, larger.bounds)),
-            np.concatenate((self.best, larger.best)),
-            self.kind,
-        )
-
 
 def _ascending(bounds: NDArray[np.int64]) -> NDArray[np.int64]:
     """Bounds that ascend with the estimate: between the next ones that do, above and below."""
