@@ -88,6 +88,13 @@ def tables(database: TrajectoryDatabase, epsilon: str) -> Measurements:
     )
 
 
+def kept_tables(path: Path) -> list[Measurements]:
+    """What `keep` wrote."""
+    with path.open("rb") as file:
+        tables: list[Measurements] = _Finding(file).load()
+    return tables
+
+
 def score(kept: list[Measurements], board: Scoreboard) -> list[str]:
     """Means over what is made of the tables, and two standard errors."""
     universe, scores = board.database.universe, []
@@ -120,8 +127,7 @@ def main() -> None:
     for path in sorted(options.folder.iterdir()):
         if options.data and path.name not in options.data:
             continue
-        with path.open("rb") as file:
-            kept = _Finding(file).load()
+        kept = kept_tables(path)
         line([path.name, str(len(kept)), *score(kept, Scoreboard(data(path.name)))])
 
 

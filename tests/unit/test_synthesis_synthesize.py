@@ -340,7 +340,7 @@ def test_errors_of_single_locations_are_centred(height, most):
     db = database(rows, size)
     truth = np.bincount(visit_cells(db.offsets, db.codes, size, 10**6)[1], minlength=size)
     errors = []
-    for seed in range(2):
+    for seed in range(4):  # of one seed it is off by up to 0.1, either way
         seen, plan = measured(db, "1", height, seed=seed)
         released = synthesize(seen, plan, generator(seed))
         rows_of, cells = visit_cells(released.offsets, released.codes, size, 10**6)

@@ -66,6 +66,12 @@ def test_children_share_what_their_parent_has():
     assert {key: mass for key, (mass, _) in little.items()} == {"": 10.0, "a": 40.0, "b": 120.0}
 
 
+def test_unnamed_locations_are_no_children_and_need_room():
+    tree = (level({(0, A): 20, (0, B): 60}),)
+    work = described(continuations(tree, 170.0, SIZE, unnamed=70.0))
+    assert {key: mass for key, (mass, _) in work.items()} == {"": 80.0, "a": 22.5, "b": 67.5}
+
+
 def test_nobody_ends_before_the_first_location():
     work = described(continuations((level({(0, A): 50, (0, END): 50}),), 100.0, SIZE))
     assert work == {"": (10.0, "a$"), "a": (90.0, "")}

@@ -116,6 +116,26 @@ def test_unnamed_places_are_always_new():
     assert any(row.count(UNNAMED) > SIZE for row in rows)
 
 
+def test_from_an_unnamed_place_people_go_on_as_from_the_last_named_one():
+    named = work([0, UNNAMED], [0, UNNAMED, UNNAMED])
+    everywhere = (1, 1, 1, 1, 1)
+    moves = [(0, 2), (2, 3), (3, 1)]
+    rows = walked(named, model({NEW: 1}, popularity=everywhere, moves=moves))
+    assert all([code for code in row if code != UNNAMED] == [0, 2, 3, 1] for row in rows)
+
+
+def test_with_a_map_people_go_anywhere_from_an_unnamed_place():
+    everywhere, moves = (1, 1, 1, 1, 0), [(0, 2), (2, 3), (3, 1)]
+    lost = model({NEW: 1}, popularity=everywhere, moves=moves)._replace(is_lost=True)
+    assert {row[2] for row in walked(work([0, UNNAMED]), lost)} == {1, 2, 3}
+
+
+def test_who_lingers_goes_from_one_unnamed_place_to_another():
+    lingering = model({NEW: 1}, popularity=(1, 1, 1, 1, 1e-9))._replace(lingering=1.0)
+    assert walked(work([1, UNNAMED]), lingering, rows=3) == [[1] + [UNNAMED] * (LONGEST - 1)] * 3
+    assert UNNAMED not in walked(work([1]), lingering, rows=1)[0]
+
+
 def test_nobody_returns_to_an_unnamed_place():
     rows = walked(work([UNNAMED], [0, UNNAMED]), model({STAY: 1, BACK: 1, OLDER: 1}))
     assert [row for row in rows if row.count(UNNAMED) > 1] == []

@@ -185,7 +185,11 @@ USUAL_CAP: Final = 12  # if nothing is known: by hand, on msnbc and stm_like
 MOST_DISTINCT: Final = 12
 USUAL_DISTINCT: Final = 8
 MOST_TREE_LEVELS: Final = 6  # by hand: deeper levels have few nodes that pass
-MOST_POPULAR: Final = 20  # locations whose joint visits are counted, 2^20 sets: by hand
+# Locations whose joint visits are counted: 2^10 sets. By experiment, 8, 10, 12, 14 and 20 of them,
+# fresh noise (2 runs of msnbc, 4 of the others): pairs of msnbc 0.0156, 0.0143, 0.0139, 0.0167 and
+# 0.0186, of msnbc100k 0.068, 0.056, 0.069, 0.071 and 0.074; patterns of kosarak 180, 181, 182, 176
+# and 174; classes, commuters and nycflights13 were level, mibici20k was not told apart.
+MOST_POPULAR: Final = 10
 
 # The blocks of the map: so many at most, with so many locations at least. By argument: a block must
 # be told from the noise where a location can't; `bench.large` shows what it is for.
@@ -273,6 +277,9 @@ FACTOR_ROUNDS: Final = 30
 GUESS_STEP: Final = 2.0
 SMALLEST_GUESS: Final = 1 / 4096
 LARGEST_GUESS: Final = 64.0
+# Moves of one kind (`synthesis.move_kinds`) are taken for so many times what the model guesses, at
+# least. By argument: a kind that nobody makes needs some number above 0.
+LEAST_KIND: Final = 1e-3
 # The map. The width of a step of distance in logarithms: neighbours of a grid that touch at a side
 # and at a corner are told apart. By argument.
 DECAY_STEP: Final = 0.3

@@ -96,7 +96,7 @@ class Returns(OfVisits):
             noise = table.noise.at_least(table.scale * sqrt(OFTEN))
             both = named_estimates(counts[:OFTEN].sum(axis=0), noise, floor=known.floor).value
             both = np.maximum(both, value[:OFTEN].sum(axis=0))
-            value[:OFTEN], variance[:OFTEN] = _shared_out(counts[:OFTEN], both, table.noise)
+            value[:OFTEN], variance[:OFTEN] = shared_out(counts[:OFTEN], both, table.noise)
         return Estimates(value.ravel(), variance.ravel())
 
     def among(self, estimates: Estimates, candidates: NDArray[np.int64]) -> Estimates:
@@ -128,7 +128,7 @@ class Returns(OfVisits):
         return outlook.mean(self.added(outlook, outlook.height)) / outlook.mean_distinct
 
 
-def _shared_out(
+def shared_out(
     counts: NDArray[np.int64], returns: NDArray[np.float64], noise: Noise
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """How many of the returns to each location are of each kind, and the variance of that.

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from pathveil.methods.calibrated.synthesis.earlier import Earlier
 from pathveil.methods.calibrated.synthesis.rare_pairs import pairs_over_time
 from pathveil.methods.calibrated.synthesis.rare_trips import trips_over_time
+from pathveil.methods.calibrated.synthesis.returns_per_visit import by_visits
 from pathveil.statistics.all_statistics import TIME_STATISTICS
 from pathveil.statistics.constants import CERTAIN_DEVIATIONS, SANITY
 from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.last_locations import LAST_LOCATIONS
 from pathveil.statistics.measurements import Measurements
+from pathveil.statistics.moves import MOVES
 from pathveil.statistics.pairs import PAIRS
 from pathveil.statistics.returns import KINDS, MOST_RETURNS, RETURNS
 from pathveil.statistics.shapes import DISTINCT_VALUES, LENGTHS, SHAPES, count_shapes
@@ -43,12 +45,15 @@ class Estimated:
         unnamed_visits: first visits to locations that can't be told from unvisited ones.
         tables: of each statistic, the true counts as far as the noise lets them be known. Shapes
             and lengths sum to ``total``.
+        moves_summed: the sum of all noisy counts of moves among the candidates, and its variance;
+            None if only those above a threshold are known.
     """
 
     scope: Scope
     total: float
     unnamed_visits: float
     tables: Mapping[Statistic, Estimates]
+    moves_summed: tuple[float, float] | None = None
 
     def __getitem__(self, statistic: Statistic) -> Estimates:
         return self.tables[statistic]
@@ -109,6 +114,10 @@ def estimate(seen: Measurements, earlier: Earlier | None = None) -> Estimated:
         if statistic.stage not in OF_THE_UNIVERSE and statistic not in TIME_STATISTICS:
             found = statistic.denoise(table, scope, known)
             tables[statistic] = _leaning(found, statistic, seen, first.total, earlier)
+    if earlier is None and RETURNS in tables:
+        tables[RETURNS] = by_visits(
+            seen[RETURNS], tables[RETURNS], tables[VISITS].value, scope.candidates
+        )
     learnt = pairs_over_time(earlier, seen, tables[VISITS].value, first.total)
     if learnt is not None:
         tables[PAIRS] = learnt
@@ -117,7 +126,18 @@ def estimate(seen: Measurements, earlier: Earlier | None = None) -> Estimated:
         tables[TRIPS] = learnt
     elif TRIPS in seen and seen[TRIPS].scale < seen[LAST_LOCATIONS].scale:
         tables[LAST_LOCATIONS] = _with_ends(tables[LAST_LOCATIONS], tables[TRIPS], scope.named)
-    return Estimated(scope.of_candidates(), first.total, first.unnamed_visits, tables)
+    return Estimated(
+        scope.of_candidates(), first.total, first.unnamed_visits, tables, _summed(seen)
+    )
+
+
+def _summed(seen: Measurements) -> tuple[float, float] | None:
+    if MOVES not in seen:
+        return None
+    table = seen.whole.get(MOVES, seen[MOVES])
+    if table.threshold is not None:
+        return None
+    return float(table.counts.sum()), len(table.counts) * table.noise.deviation**2
 
 
 def _leaning(

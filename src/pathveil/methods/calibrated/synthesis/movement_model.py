@@ -68,6 +68,9 @@ class MovementModel(NamedTuple):
         listed: float64, shape (n + 1,); sums of ``weight`` for each x.
         sums: float64, shape (n + 1,); of the popularity.
         guide: int64; the k-th of its m parts of [0, sums[-1]) begins at location guide[k].
+        lingering: how likely who goes on from an unnamed location goes to another such one, because
+            it is one; the others go on as from the last location that has a name.
+        is_lost: whether who goes on from an unnamed location goes anywhere instead: with a map.
     """
 
     actions: NDArray[np.float64]
@@ -80,6 +83,8 @@ class MovementModel(NamedTuple):
     listed: NDArray[np.float64]
     sums: NDArray[np.float64]
     guide: NDArray[np.int64]
+    lingering: float
+    is_lost: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +99,7 @@ class Destinations:
         leaving: float64, shape (n,); how many people go on to a new location from each, about,
             under the cap of the table of moves.
         beside: float64, as ``measured``; what of their weights is background, which stays.
+        lingering, is_lost: as of `MovementModel`.
     """
 
     background: NDArray[np.float64]
@@ -107,6 +113,8 @@ class Destinations:
     measured: NDArray[np.int64]
     leaving: NDArray[np.float64]
     beside: NDArray[np.float64]
+    lingering: float = 0.0
+    is_lost: bool = False
 
     @classmethod
     def of(
@@ -130,53 +138,59 @@ class Destinations:
         count = len(visits)
         first, second = np.divmod(moves.listed_keys, max(count, 1))
         measured = np.bincount(first, moves.value, count).astype(np.float64)
-        departures = _departures(known) * _share_to_new(known)
-        unmeasured = np.maximum(departures - measured, LEAST_BACKGROUND * measured)
+        # On the scale of the table, whose cap cuts what is measured.
+        in_all = _moves_from(known, plan, measured)
+        unmeasured = np.maximum(in_all - measured, LEAST_BACKGROUND * measured)
         # One more, so that everybody can leave; from an unnamed location it is all there is.
         familiar = np.append(unmeasured, 0.0) + 1.0
         attraction = np.append(visits + LEAST_VISITS, known.unnamed_visits)
         popularity = attraction / attraction.sum()
-        if near is None or DISTANCES not in known.tables:
-            plain = cls(
-                familiar,
-                familiar,
-                popularity,
-                *listed_moves(first, second, moves.value, count),
-                np.arange(len(first)),
-                measured if MOVES not in plan else _all_from(known, plan, measured),
-                np.zeros(len(first)),
-            )
-            return plain._told(rare, small, moves)
-        found = unmeasured_moves(
-            near,
-            moves.listed_keys,
-            moves.value,
-            _moves_from(known, plan, measured),
-            unlisted_to(_moves_to(known, plan), second, moves),
-            known[DISTANCES],
-        )
-        leaving = measured + np.bincount(found.first, found.moves, count) + found.elsewhere
         # An unnamed location is a destination like any other; nobody knows how far it is.
-        unnamed = leaving * popularity[-1] / (1.0 - popularity[-1])
-        first = np.concatenate((first, found.first, np.arange(count)))
-        second = np.concatenate((second, found.second, np.full(count, count)))
-        weight = np.concatenate((moves.value, found.moves, unnamed))
+        to_unnamed, lingering = _unnamed_moves(known, plan)
+        is_mapped = near is not None and DISTANCES in known.tables
+        if near is None or not is_mapped:
+            told = (first, second, moves.value)
+            leaving = _all_from(known, plan, measured) if MOVES in plan else measured
+            anywhere = familiar
+            by_chance = unmeasured * (popularity[-1] / (1.0 - popularity[-1]))
+            unnamed = np.maximum((measured + unmeasured) * to_unnamed - by_chance, 0.0)
+        else:
+            found = unmeasured_moves(
+                near,
+                moves.listed_keys,
+                moves.value,
+                in_all,
+                unlisted_to(_moves_to(known, plan), second, moves),
+                known[DISTANCES],
+            )
+            told = (
+                np.concatenate((first, found.first)),
+                np.concatenate((second, found.second)),
+                np.concatenate((moves.value, found.moves)),
+            )
+            leaving = measured + np.bincount(found.first, found.moves, count) + found.elsewhere
+            anywhere = np.append(found.elsewhere + LEAST_ANYWHERE * leaving + LEAST_VISITS, 1.0)
+            unnamed = leaving * to_unnamed
+        first = np.concatenate((told[0], np.arange(count)))
+        second = np.concatenate((told[1], np.full(count, count)))
+        weight = np.concatenate((told[2], unnamed))
         # Three lists in order are merged: that is what this sort is quick at.
         order = np.argsort(first * (count + 1) + second, kind="stable")
         order = order[weight[order] > 0]
         place = np.full(len(first), -1)
         place[order] = np.arange(len(order))
-        anywhere = found.elsewhere + LEAST_ANYWHERE * leaving + LEAST_VISITS
-        mapped = cls(
-            np.append(anywhere, 1.0),
+        model = cls(
+            anywhere,
             familiar,
             popularity,
             *listed_moves(first[order], second[order], weight[order], count),
             place[: len(moves.value)],
             leaving,
             np.zeros(len(moves.value)),
+            0.0 if is_mapped else lingering,
+            is_mapped,
         )
-        return mapped._told(rare, small, moves)
+        return model._told(rare, small, moves)
 
     def _told(
         self, rare: RareMoves | None, small: SmallMoves | None, listed: Estimates
@@ -219,7 +233,7 @@ class Destinations:
         moves = value[:, :-1].ravel()
         background = moves[listed.listed_keys] - listed.value
         moves[listed.listed_keys] = 0.0  # they are told already
-        value[:, :-1] = small.told(moves).reshape(count, count)
+        value[:, :-1] = small.told(moves, listed, mapped=self.is_lost).reshape(count, count)
         value[np.divmod(listed.listed_keys, count)] = listed.value + background
         first, second = np.nonzero(value)
         place = np.full(value.shape, -1)
@@ -286,6 +300,8 @@ class Destinations:
             self.listed,
             sums,
             np.minimum(np.searchsorted(sums, parts, side="right"), len(sums) - 1),
+            self.lingering,
+            self.is_lost,
         )
 
 
@@ -362,6 +378,16 @@ def _share_to_new(known: Estimated) -> float:
     actions = known[ACTIONS].value
     going_on = actions[..., :END].sum()
     return float(max(actions[..., NEW].sum(), 1.0) / max(going_on, 1.0))
+
+
+def _unnamed_moves(known: Estimated, plan: MeasurementPlan) -> tuple[float, float]:
+    """How many move to an unnamed location for each who moves among the candidates; `lingering`."""
+    in_all, one, both = (moves_in_all(known, plan, ends) for ends in range(3))
+    if one >= in_all or both <= 0:
+        return 0.0, 0.0
+    # How likely the next location has a name, if this one has and if it has not.
+    from_named, from_unnamed = both / one, (one - both) / (in_all - one)
+    return one / both - 1.0, max(1.0 - from_unnamed / from_named, 0.0)
 
 
 def _moves_from(

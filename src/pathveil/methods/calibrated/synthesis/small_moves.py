@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from pathveil.core.noise import Noise
 from pathveil.methods.calibrated.synthesis.estimates import Estimated
+from pathveil.methods.calibrated.synthesis.move_kinds import corrected, kinds
 from pathveil.statistics.constants import (
     FACTOR_GRID,
     FACTOR_ROUNDS,
@@ -26,8 +27,10 @@ from pathveil.statistics.constants import (
     GUESS_STEP,
     LARGEST_GUESS,
     LEAST_BACKGROUND,
+    MOST_CAP,
     SMALLEST_GUESS,
 )
+from pathveil.statistics.denoise import Estimates
 from pathveil.statistics.distances import DISTANCES
 from pathveil.statistics.measurement_plan import MeasurementPlan
 from pathveil.statistics.measurements import Measurements
@@ -39,6 +42,7 @@ from pathveil.statistics.visits import VISITS
 Floats = NDArray[np.float64]
 COUNT_STEP, SEEN_SCALES = 1 / 2, (-12.0, 24.0)  # bins of noisy counts, in scales of the noise
 _TINY = 1e-300
+BOTH_ENDS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,17 +69,23 @@ class SmallMoves:
         left = in_all - float(known.listed(MOVES).value.sum())
         return cls(table, max(left, LEAST_BACKGROUND * in_all))
 
-    def told(self, model: Floats) -> Floats:
+    def told(self, model: Floats, listed: Estimates, *, mapped: bool) -> Floats:
         """How many make each move, with the same sum.
 
         Args:
             model: in proportion to how many make each by the model; 0 for those that are listed,
                 or can't be made.
+            listed: the moves that are listed.
+            mapped: whether the model has a map.
         """
         small, value = np.flatnonzero(model), model.copy()
         if self.left > 0 and len(small):
-            guess = model[small] * (self.left / model[small].sum())
-            value[small] *= factors(guess, self.table.counts[small], self.table.noise)
+            in_all = model[small].sum()
+            guess = model[small] * (self.left / in_all)
+            counts, noise = self.table.counts[small], self.table.noise
+            for kind in kinds(listed, round(len(model) ** 0.5), mapped=mapped):
+                guess = corrected(guess, counts, noise, kind[small])
+            value[small] = guess * factors(guess, counts, noise) * (in_all / self.left)
         return value
 
 
@@ -151,13 +161,27 @@ def _normalised(weights: Floats) -> Floats:
     return result
 
 
-def moves_in_all(known: Estimated, plan: MeasurementPlan, ends: int = 2) -> float:
+def moves_in_all(known: Estimated, plan: MeasurementPlan, ends: int = BOTH_ENDS) -> float:
     """The sum of the table of moves, which the shapes tell far better than its cells.
 
-    Both ends of a listed move are candidates, which hold this share of the first visits; with one
-    of the ends, moves to unnamed locations count, too.
+    Candidates hold a share of the first visits: of all moves this part begins at one. If the others
+    were anywhere, the same part of these would end at one, too; but who was at a location that has
+    a name rather goes to another such one. At most all do, and between these bounds the sum of the
+    noisy counts tells how many.
+
+    Args:
+        known: the denoised tables.
+        plan: the public caps.
+        ends: how many of its ends are candidates: 0, 1 or 2.
     """
-    distinct = np.minimum(DISTINCT_VALUES, plan[MOVES if MOVES in plan else DISTANCES].cap)
+    caps = [plan[table].cap for table in (MOVES, DISTANCES) if table in plan]
+    distinct = np.minimum(DISTINCT_VALUES, caps[0] if caps else MOST_CAP)
     visits = known[VISITS].value.sum()
     named = visits / max(visits + known.unnamed_visits, 1.0)
-    return float((known[SHAPES].value @ (distinct - 1.0)).sum() * named**ends)
+    in_all = float((known[SHAPES].value @ (distinct - 1.0)).sum())
+    if ends < BOTH_ENDS or known.moves_summed is None or known.unnamed_visits == 0:
+        return float(in_all * named**ends)
+    most, least = in_all * named, in_all * named**2
+    summed, variance = known.moves_summed
+    told = (most - least) ** 2 / ((most - least) ** 2 + variance)
+    return float(least + told * (min(max(summed, least), most) - least))

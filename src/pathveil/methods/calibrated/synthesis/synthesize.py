@@ -115,7 +115,7 @@ def _made(
 ) -> SmallPaths:
     """The model's trajectories. What they are made by is gone when they are."""
     candidates = measurements.candidates
-    work = continuations(measurements.tree, known.total, len(candidates))
+    work = continuations(measurements.tree, known.total, len(candidates), known.unnamed_visits)
     aims = FitTargets.of(known, measurements)
     scope = measurements.scope
     near = (

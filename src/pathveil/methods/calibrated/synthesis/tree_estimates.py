@@ -55,13 +55,16 @@ class _Level:
     share: NDArray[np.float64]
 
 
-def continuations(tree: Sequence[TreeLevel], total: float, candidates: int) -> Continuations:
+def continuations(
+    tree: Sequence[TreeLevel], total: float, candidates: int, unnamed: float = 0.0
+) -> Continuations:
     """Turn the tree into prefixes to continue.
 
     Args:
         tree: its levels, from the top.
         total: how many trajectories there are.
         candidates: n; the label n is END.
+        unnamed: visits to unnamed locations, which are no children of any node.
     """
     depth = len(tree)
     prefixes = np.full((1, depth), -1, dtype=np.int64)
@@ -69,7 +72,7 @@ def continuations(tree: Sequence[TreeLevel], total: float, candidates: int) -> C
     parts: list[Continuations] = []
     taken_before = 0
     for level, noisy in enumerate(tree):
-        children, left = _share_out(noisy, shares, candidates, may_end=level > 0)
+        children, left = _share_out(noisy, shares, candidates, unnamed, may_end=level > 0)
         going_on = np.flatnonzero(open_nodes & (left > 0))
         # Children are sorted by their parent.
         starts = taken_before + np.searchsorted(children.parent, going_on)
@@ -89,7 +92,12 @@ def continuations(tree: Sequence[TreeLevel], total: float, candidates: int) -> C
 
 
 def _share_out(
-    noisy: TreeLevel, parents: NDArray[np.float64], candidates: int, *, may_end: bool
+    noisy: TreeLevel,
+    parents: NDArray[np.float64],
+    candidates: int,
+    unnamed: float,
+    *,
+    may_end: bool,
 ) -> tuple[_Level, NDArray[np.float64]]:
     """Give each node's trajectories to its kept children, and say what is left for the others."""
     table = noisy.table
@@ -103,7 +111,7 @@ def _share_out(
         count = np.where(noisy.label == candidates, 0.0, count)
     kept = np.bincount(noisy.parent, count, len(parents))
     dropped = candidates + 1 - np.bincount(noisy.parent, minlength=len(parents))
-    room = np.maximum(dropped, 0) * (table.threshold or 0) * DROPPED_SHARE
+    room = np.maximum(dropped, 0) * (table.threshold or 0) * DROPPED_SHARE + unnamed
     left = np.where(kept > 0, np.clip(parents - kept, 0.0, room), parents)
     scaling = np.divide(parents - left, kept, out=np.zeros(len(parents)), where=kept > 0)
     return _Level(noisy.parent, noisy.label, count * scaling[noisy.parent]), left

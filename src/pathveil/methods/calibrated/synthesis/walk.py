@@ -56,7 +56,8 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
         model: how to go on.
     """
     prefixes, prefix_lengths, _, ended, taken_starts, taken_ends, taken = work
-    actions, by_location, by_length, starts, to, weight, columns, listed, sums, guide = model
+    actions, by_location, by_length, starts, to, weight, columns, listed, sums, guide = model[:10]
+    lingering, is_lost = model[10:]
     longest, unnamed = len(by_length) - 1, len(sums) - 1
     # What a walker remembers: the named locations it saw, how often, and how much they attract.
     locations = np.empty(MOST_REMEMBERED, dtype=np.int64)
@@ -71,6 +72,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
         if start + longest > len(codes):
             codes = _longer(codes, start, 2 * len(codes) + longest)
         here = before = NOWHERE
+        from_there = unnamed  # here, or where somebody was before unnamed locations
         previous = END  # before the first step there is no previous action
         distinct = remembered = length = 0
         most_returning = 0.0  # of all factors of returning to what is remembered
@@ -118,10 +120,12 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
                                 break
                             chances[OLDER] *= older > 0  # who can't return need not try again
                             action = _pick(chances, ACTION_KINDS, state)
-                    if action == NEW:
+                    if action == NEW and here == unnamed and _uniform(state) < lingering:
+                        there = unnamed
+                    elif action == NEW:
                         there = _new_location(
                             by_location, starts, columns, listed, sums, guide,
-                            here, locations, remembered, state,
+                            from_there, locations, remembered, state,
                         )  # fmt: skip
                     elif action == OLDER:
                         there = locations[_pick(attractions, remembered, state)]
@@ -147,6 +151,8 @@ def walk(  # noqa: C901, PLR0912, PLR0915  (one loop: see above)
                     remembered += 1
             if previous != STAY:
                 before, here = here, there
+                if is_lost or here != unnamed:
+                    from_there = here
             length += 1
         offsets[row + 1] = start + length
     return offsets, codes[: offsets[-1]].copy()
