@@ -7,12 +7,13 @@ name, in a place where pytest no longer looks.
 
 from xdist.scheduler import LoadScopeScheduling
 
-GROUPS = ("browser", "spark")  # several files that share one browser, or one cluster
-
 
 def group_of(test):
-    """The tests that one process runs: by its file, or by what its name says that it needs."""
-    return next((group for group in GROUPS if group in test.lower()), test.partition("::")[0])
+    """The tests that one process runs: by its file, or by the browser or the cluster they share."""
+    file = test.partition("::")[0]
+    if file.startswith("tests/browser/"):
+        return "browser"
+    return "spark" if "spark" in test else file
 
 
 class ByFile(LoadScopeScheduling):
