@@ -123,7 +123,11 @@ UNITS = {
     "a week": Input(moments := inputs.moments(), NAMED, {**BY_DAY, "protect": "person-week"}),
     "a day": Input(moments, NAMED, {**BY_DAY, "protect": "person-day", "split": "gap:90min"}),
     "a sampled day": Input(
-        moments, NAMED, {**BY_DAY, "protect": "person-day", "keep": "sample", "keep_seed": 4}
+        moments, NAMED,
+        {
+            **BY_DAY,
+            "protect": "person-day", "split": "gap:90min", "keep": "sample", "keep_seed": 4,
+        },
     ),
     "a trip": Input(
         TAPS.table, TAPS.universe, {**IN_TRIPS, "protect": "trip", "max_trajectories_per_unit": 1}

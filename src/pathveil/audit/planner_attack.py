@@ -83,10 +83,10 @@ VARIED, ALIKE = "a|ab|aba|abcadb|abcdabcdabcd|abcdefghijklabcdefghijkl", "abcadb
 EDGES = (
     Edge(PLANNED_FIRST, "visits", 12, VARIED, 1307),
     Edge(PLANNED_FIRST, "actions", 3, VARIED, 1004),
-    Edge(PLANNED_FIRST, "prefix tree, level 3", 1, VARIED, 854),
+    Edge(PLANNED_FIRST, "prefix tree, level 3", 1, VARIED, 888),
     Edge(PLANNED_AGAIN, "moves", 4, VARIED, 1246),
-    Edge(PLANNED_AGAIN, "prefix tree, level 3", 1, VARIED, 2783),
-    Edge(PLANNED_AGAIN, "prefix tree, level 5", 1, ALIKE, 1421),
+    Edge(PLANNED_AGAIN, "prefix tree, level 3", 1, VARIED, 2630),
+    Edge(PLANNED_AGAIN, "prefix tree, level 5", 1, ALIKE, 1427),
 )
 
 

@@ -8,6 +8,8 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from rich.cells import cell_len
+
 from pathveil.cli import aftermath, stopping, streams
 from pathveil.cli.commands.ledger import warn_if_nearly_spent
 from pathveil.cli.console import (
@@ -52,6 +54,7 @@ class Terminal(Watch):
         self, reserved: Reserved | None = None, *, csv: bool = False, signer: Signer | None = None
     ) -> None:
         super().__init__()
+        cell_len("…")  # reads rich's table of how wide letters are: not when ε is charged
         self._reserved = reserved
         self._csv = csv
         self._signer = signer
