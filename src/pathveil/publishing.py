@@ -35,7 +35,7 @@ from pathveil.methods.calibrated import post_processing as calibrated
 from pathveil.methods.calibrated.synthesis.earlier import Earlier
 from pathveil.methods.calibrated.synthesis.estimates import choose_candidates
 from pathveil.methods.calibrated.uncertainty.likelihood import compile_likelihoods
-from pathveil.methods.calibrated.uncertainty.listed import compile_together
+from pathveil.methods.calibrated.uncertainty.released_cells import compile_together
 from pathveil.methods.paper import generate as paper
 from pathveil.raw.engines.engine import AUTO, Trajectories, is_read
 from pathveil.raw.engines.memory_size import DEFAULT_MEMORY

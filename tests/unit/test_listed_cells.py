@@ -18,7 +18,7 @@ from pathveil.core.listed_cells import ListedCells
 from pathveil.core.noise import Gaussian, Laplace
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
-from pathveil.methods.calibrated.uncertainty import listed
+from pathveil.methods.calibrated.uncertainty import listed, released_cells
 from pathveil.methods.calibrated.uncertainty.factor_prior import (
     FactorPrior,
     NoisyCells,
@@ -165,7 +165,7 @@ def test_released_counts_are_those_of_the_release(rows, data):
     released = coded_multiset(Universe(labels), rows, weights)
     scope = Scope(6, candidates=candidates)
     plan = MeasurementPlan.of(Parameters.choose(epsilon="1", universe_size=6))
-    counted = listed._Released(Measurements(scope, {}, plan), released.paths())
+    counted = released_cells.ReleasedCells(Measurements(scope, {}, plan), released.paths())
     pairs = [pair for pair in product(range(len(candidates)), repeat=2) if pair[0] != pair[1]]
     keys = np.array([a * len(candidates) + b for a, b in pairs])
     asked = [[labels[candidates[a]], labels[candidates[b]]] for a, b in pairs]
@@ -329,7 +329,7 @@ def test_rows_of_one_location_are_nowhere_together():
     either, in_order = np.zeros(1), np.zeros(1)
     rows = Rows(np.array([0, 3]), np.array([0, 0, 0], dtype=np.int32), 2)
     starts = np.array([0, 1, 1])
-    listed.visited_together(
+    released_cells.visited_together(
         rows.offsets, rows.codes, np.array([5]), starts, np.array([0]), either, in_order
     )
     assert (either[0], in_order[0]) == (5, 5)  # a location with itself: asked for by nobody

@@ -23,7 +23,7 @@ from pathveil.core.noise import Laplace
 from pathveil.core.parameters import Parameters
 from pathveil.core.paths import Paths
 from pathveil.errors import QueryError
-from pathveil.methods.calibrated.uncertainty import listed
+from pathveil.methods.calibrated.uncertainty import released_cells
 from pathveil.methods.calibrated.uncertainty.error_model import _repeated_moves, with_measured
 from pathveil.methods.calibrated.uncertainty.measured import (
     Residuals,
@@ -616,7 +616,7 @@ def test_the_error_table_is_the_same_however_a_release_is_cut_into_blocks(monkey
         draw = np.random.default_rng(7)  # noqa: TID251
         return pickle.dumps(publish(database, epsilon="3", generator=draw).error_table)
 
-    whole, sizes, blocks = table(), [], listed._Released._blocks
+    whole, sizes, blocks = table(), [], released_cells.ReleasedCells._blocks
 
     def noted(released):
         for rows, weights in blocks(released):
@@ -624,7 +624,7 @@ def test_the_error_table_is_the_same_however_a_release_is_cut_into_blocks(monkey
             yield rows, weights
 
     monkeypatch.setattr(paths, "VISITS_AT_ONCE", 500)
-    monkeypatch.setattr(listed._Released, "_blocks", noted)
+    monkeypatch.setattr(released_cells.ReleasedCells, "_blocks", noted)
     assert table() == whole
     assert len(sizes) > 10
     assert max(sizes) < 600
