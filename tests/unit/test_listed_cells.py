@@ -274,6 +274,14 @@ class TestByTables:
         assert np.all((low > 1200) & (low < 1500))
         assert np.all((high > 2700) & (high < 6000))
 
+    def test_two_in_order_are_told_by_moves_if_most_go_straight(self):
+        """Who goes by way of another location is no move, and no table counts it."""
+        table = error_table(ListedCells.nothing(len(LEVELS)))
+        by_way = [[2 * i, (2 * i + far) % 18, 2 * i + 1] for far in (4, 6) for i in range(9)]
+        for extra, kinds in ((by_way[:9], {MOVE, ORDERED}), (by_way, {MOVE})):
+            found = self.told(MOVES, np.full(9, 1000), table, extra=extra)
+            assert {KINDS[kind] for kind in found.kind.tolist()} == kinds
+
     def test_cells_that_are_told_better_by_kind_and_size_are_not_listed(self):
         rows = np.array([(0, 1, 900, 890, 910), (3, 2, 1000, 1000, 1001)])
         kind, locations, estimate, low, high = rows.T.copy()

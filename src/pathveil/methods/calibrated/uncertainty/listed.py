@@ -19,7 +19,9 @@ its own noise.
 
 Who visits both locations of a pair may be counted by the table of pairs or by that of moves: nobody
 makes two first visits of one pair, so the two directions add up. And a first visit to B straight
-from A is A before B: so moves count ordered pairs in part, too.
+from A is A before B: so moves count ordered pairs in part, too. Who goes by way of others is
+counted nowhere, and a model that mixes up the order makes all of it up: where that is more than
+half of the released answer, ordered pairs have the interval of their kind and size.
 """
 
 from collections.abc import Iterator
@@ -166,7 +168,8 @@ def _all_cells(
     like, listed = all_like[at], table.known.is_listed[at]
     yield _Cells(MOVE, first, second, listed, counted, like, made[at])
     in_order = released.together(first, second)[1]
-    yield _Cells(ORDERED, first, second, listed, counted, like, in_order)
+    cells = _Cells(ORDERED, first, second, listed, counted, like, in_order)
+    yield cells.at(2.0 * like >= in_order)
     if len(table.keys) == sum(table.known.cells.values()):  # so the way back is known, too
         keys = np.unique(np.minimum(first, second) * named + np.maximum(first, second))
         first, second = np.divmod(keys, max(named, 1))
