@@ -13,7 +13,17 @@ from tests.multisets import coded_multiset
 from pathveil import TrajectoryDatabase, Universe, publish, transitions
 from pathveil.analysis.count_queries import count_many, count_ordered_many
 from pathveil.analysis.flows import PairCounts
-from pathveil.core.error_table import ANY, KINDS, LEVELS, MOVE, ORDERED, TRIP, ErrorTable
+from pathveil.core.error_table import (
+    ANY,
+    KINDS,
+    LEVELS,
+    MOVE,
+    ORDERED,
+    TRIP,
+    ErrorTable,
+    Estimate,
+    largest_first,
+)
 from pathveil.core.listed_cells import ListedCells
 from pathveil.core.noise import Gaussian, Laplace
 from pathveil.core.parameters import Parameters
@@ -104,6 +114,12 @@ class TestLookingUp:
         bad = ListedCells(good.kind, good.first, good.second, good.best, good.bounds[:, ::-1])
         assert good.problem(len(KINDS), 2) is None
         assert "widen" in bad.problem(len(KINDS), 2)
+
+
+def test_a_list_stands_in_the_order_of_what_it_shows():
+    rows = [("a", Estimate(9, 1, 9, 0.9, best=4)), ("b", Estimate(8, 1, 9, 0.9, best=7)), ("c", 7)]
+    ranked = largest_first(rows, lambda row: row[1])
+    assert [name for name, _ in ranked] == ["b", "c", "a"]
 
 
 class TestAnswers:

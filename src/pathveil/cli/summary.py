@@ -119,8 +119,10 @@ def journeys(release: "Release") -> tuple[list["Pattern"], int]:
 
 def _told(found: list["Pattern"]) -> list["Pattern"]:
     from pathveil.cli.intervals import told
+    from pathveil.core.error_table import largest_first
 
-    return told([(one, one.support) for one in found], everything=False)[0]
+    ranked = largest_first(found, lambda one: one.support)
+    return told([(one, one.support) for one in ranked], everything=False)[0]
 
 
 def _facts(release: "Release") -> dict[str, object]:

@@ -1,15 +1,17 @@
 """Answers with intervals: a count that knows how far it may be off, and the table that tells it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pathveil.core.listed_cells import Found, ListedCells
 from pathveil.errors import QueryError
+
+Row = TypeVar("Row")
 
 LEVELS = (50, 60, 70, 80, 90, 95)  # per cent
 USUAL_LEVEL = 0.9
@@ -99,6 +101,15 @@ class Estimate(int):
 def as_estimate(count: int) -> Estimate:
     """A count with its interval, if it has one."""
     return count if isinstance(count, Estimate) else Estimate(count)
+
+
+def largest_first(rows: Iterable[Row], answer: Callable[[Row], int]) -> list[Row]:
+    """The rows of a list in the order of what it shows; of equals as they stood.
+
+    Which rows are in a list follows from the released counts; what is shown of each is better
+    known, and may stand in another order.
+    """
+    return sorted(rows, key=lambda row: -as_estimate(answer(row)).shown)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pathveil.analysis.flows import PairCounts, length_distribution
 from pathveil.analysis.patterns import Pattern, top_patterns
-from pathveil.core.error_table import NOISE, Answers, ErrorTable, Estimate
+from pathveil.core.error_table import NOISE, Answers, ErrorTable, Estimate, largest_first
 from pathveil.core.paths import Paths, WeightedPaths
 from pathveil.times.time_grid import TimeGrid
 from pathveil.universe.background import Background
@@ -195,5 +195,5 @@ def top_journeys(release: Released) -> list[Journey] | None:
             tuple(Location.of(universe, code) for code in universe.codes(pattern.locations)),
             estimated(pattern.support),
         )
-        for pattern in found
+        for pattern in largest_first(found, lambda one: one.support)
     ]

@@ -37,10 +37,11 @@ def flows(
     """
     from pathveil.cli.console import called, open_release, print_json, print_note, print_table
     from pathveil.cli.intervals import HEADINGS, cells, interval_fields, rule_words, told
-    from pathveil.core.error_table import RULE
+    from pathveil.core.error_table import RULE, largest_first
 
     release = open_release(directory)
     found = [flow for flow in release.flows(kind) if staying or flow.origin != flow.destination][:k]
+    found = largest_first(found, lambda one: one.count)
     ranked = list(enumerate(found, start=1))
     shown, left_out = told([(row, row[1].count) for row in ranked], everything=everything)
     if json:

@@ -44,7 +44,7 @@ def patterns(
         reported_progress,
     )
     from pathveil.cli.intervals import HEADINGS, cells, interval_fields, rule_words, told
-    from pathveil.core.error_table import RULE
+    from pathveil.core.error_table import RULE, largest_first
 
     release = open_release(directory)
     with reported_progress("Mining"):
@@ -57,6 +57,7 @@ def patterns(
         )
     if between is not None and release.answering is not None:
         found = release.answering.of_patterns(found, contiguous=contiguous, at_hours=True)
+    found = largest_first(found, lambda one: one.support)
     ranked = list(enumerate(found, start=1))
     shown, left_out = told([(row, row[1].support) for row in ranked], everything=everything)
     if json:
